@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+# Completion of pindown for fish. Install in a folder of vendor_completions.d.
+
+set -l check 'not __fish_seen_subcommand_from explain list'
+complete -c pindown -n __fish_use_subcommand -a check -d 'diagnose a log, a process or this host'
+complete -c pindown -n __fish_use_subcommand -a explain -d 'the page of a code'
+complete -c pindown -n __fish_use_subcommand -a list -d 'every code'
+complete -c pindown -l format -x -a 'text json' -d 'how to write'
+complete -c pindown -l help -d help
+complete -c pindown -n __fish_use_subcommand -l version -d version
+complete -c pindown -n $check -l pid -x -a '(__fish_complete_pids)' -d 'judge a running process'
+complete -c pindown -n $check -l need -x -a 'unlimited 64MiB 2GiB' -d 'locked memory the job needs'
+complete -c pindown -n $check -l threshold -x -a 'note warning error' -d 'severity that is a fault'
+complete -c pindown -n $check -l here -d 'join the facts of this host'
+complete -c pindown -l color -x -a 'auto always never' -d colour
+complete -c pindown -n $check -s v -l verbose -d 'also what was ruled out'
+complete -c pindown -n '__fish_seen_subcommand_from explain' -f -a '(pindown list 2> /dev/null | string match -rg "^(PD\d{3})")'

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// See derive.h.
+#include "checks/derive.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace pindown {
+namespace {
+
+using logs::Event;
+using logs::Kind;
+
+/// How well a process record of the log fits the failure; -1: it belongs to somebody else.
+int fit(const Process& p, const Event& first, bool container_failure) {
+  if (p.kind == ProcessKind::kDaemon) return -1;
+  if (!p.where.host.empty() && !first.shape.host.empty() && p.where.host != first.shape.host) {
+    // A pod prefix and the NCCL host name may differ for one process; another rank's host never fits.
+    if (p.kind != ProcessKind::kContainer && p.where.rank != first.shape.rank) return -1;
+  }
+  if (p.where.rank && first.shape.rank && p.where.rank != first.shape.rank) return -1;
+  if (p.where.pid && first.shape.pid && p.where.pid != first.shape.pid && p.kind != ProcessKind::kContainer) return -1;
+  int score = 0;
+  if (p.where.pid && p.where.pid == first.shape.pid) score += 8;
+  if (p.where.rank && p.where.rank == first.shape.rank) score += 6;
+  if (!p.where.host.empty() && p.where.host == first.shape.host) score += 3;
+  if (p.kind == ProcessKind::kJob) score += 4;
+  if (p.kind == ProcessKind::kContainer) score += container_failure ? 4 : 1;
+  if (p.kind == ProcessKind::kUnknown) score += 2;
+  return score;
+}
+
+bool carries_limits(const Process& p) {
+  return p.memlock.known() || p.caps.known() || p.initial_userns.known() || p.vm_pin.known() || p.map_count.known();
+}
+
+std::optional<bool> usable_capability(const Process& p, const Facts& facts) {
+  ChargeInput in;
+  if (p.caps.known() && p.caps->effective) in.cap_effective = has_cap(*p.caps->effective, kCapIpcLock);
+  if (p.initial_userns.known()) in.initial_userns = *p.initial_userns;
+  // Not known, but nothing hints at a user namespace: the effective set of a pasted status decides either way only for
+  // "no".
+  (void)facts;
+  return ipc_lock_usable(in);
+}
+
+}  // namespace
+
+const Process* process_of_incident(const logs::Incident& incident, const Facts& facts) {
+  const bool container = logs::looks_like_docker_id(incident.first.shape.host) || incident.first.shape.kubernetes;
+  const Process* best = nullptr;
+  int best_score = -1;
+  for (const Process& p : facts.processes) {
+    if (p.kind == ProcessKind::kShell || !carries_limits(p)) continue;
+    const int score = fit(p, incident.first, container) + (p.memlock.known() ? 1 : 0);
+    if (fit(p, incident.first, container) >= 0 && score > best_score) best = &p, best_score = score;
+  }
+  return best;
+}
+
+LimitView derive_limit(const logs::Incident& incident, const Process* process, const Facts& facts) {
+  LimitView view;
+  const auto from_event = [&view](const Event& e) {
+    view.soft = Limit{*e.limit};
+    view.source = {fmt::format("{}:{}", e.input, e.line), e.raw};
+    view.from = e.library.empty() ? "the failing program printed it" : fmt::format("{} printed it", e.library);
+    view.of_job = view.at_failure = true;
+  };
+  if (incident.first.limit) {
+    from_event(incident.first);
+    return view;
+  }
+  for (const auto* list : {&incident.same, &incident.echoes}) {
+    for (const Event& e : *list) {
+      if (e.limit) {
+        from_event(e);
+        return view;
+      }
+    }
+  }
+  const auto from_process = [&view](const Process& p, std::string from, bool of_job) {
+    view.soft = p.memlock->soft;
+    view.hard = p.memlock->hard;
+    view.source = p.memlock.source;
+    view.from = std::move(from);
+    view.of_job = of_job;
+  };
+  if (process != nullptr && process->memlock.known()) {
+    from_process(*process, "the job's own output", true);
+    return view;
+  }
+  for (const Process& p : facts.processes) {
+    if (p.kind != ProcessKind::kShell || !p.memlock.known()) continue;
+    from_process(p, "a shell, which may differ from the job", false);
+    return view;
+  }
+  return view;
+}
+
+CapabilityView derive_capability(const Process* process, const Facts& facts) {
+  CapabilityView view;
+  if (process == nullptr) return view;
+  view.usable = usable_capability(*process, facts);
+  view.source = process->caps.source;
+  if (view.usable == true) {
+    view.why = "CAP_IPC_LOCK is effective, in the first user namespace";
+  } else if (process->caps.known() && process->caps->effective && !has_cap(*process->caps->effective, kCapIpcLock)) {
+    view.why = "CAP_IPC_LOCK is not in the effective set";
+  } else if (process->initial_userns.value == false) {
+    view.why = "the process is in a child user namespace, where the capability does not count";
+    view.source = process->initial_userns.source;
+  }
+  return view;
+}
+
+Situation incident_situation(const logs::Incident& incident, const logs::RunContext& run, const Facts& facts,
+                             const Need& need) {
+  Situation s;
+  s.kind = SubjectKind::kIncident;
+  s.incident = &incident;
+  s.run = &run;
+  s.facts = &facts;
+  s.process = process_of_incident(incident, facts);
+  s.need = need;
+  if (!s.need.bytes && incident.first.length) {
+    s.need = {incident.first.length, fmt::format("{}:{}", incident.first.input, incident.first.line)};
+  }
+  s.limit = derive_limit(incident, s.process, facts);
+  s.ipc_lock = derive_capability(s.process, facts);
+  // UCX 1.14 and later print the hint only when the capability is not effective (uct/ib/base/ib_log.c).
+  if (incident.first.limit_hint && !s.ipc_lock.usable) {
+    s.ipc_lock = {false, "UCX prints this hint only without an effective CAP_IPC_LOCK", cite_source(incident.first)};
+  }
+  return s;
+}
+
+Situation process_situation(const Process& process, const Trail& trail, const Facts& facts, const Need& need,
+                            bool daemon) {
+  Situation s;
+  s.kind = SubjectKind::kProcess;
+  s.process = &process;
+  s.trail = &trail;
+  s.facts = &facts;
+  s.is_daemon = daemon;
+  s.need = need;
+  if (process.memlock.known()) {
+    s.limit = {
+        process.memlock->soft, process.memlock->hard, process.memlock.source, process.memlock.source.path, true, false};
+  }
+  s.ipc_lock = derive_capability(&process, facts);
+  return s;
+}
+
+Situation machine_situation(const Facts& facts, const Need& need) {
+  Situation s;
+  s.facts = &facts;
+  s.need = need;
+  return s;
+}
+
+}  // namespace pindown

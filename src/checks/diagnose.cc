@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+// See diagnose.h. Order of an answer: what evidence proves, then what it makes likely; among equals what names the link
+// of the chain. A cause of another family than the leading one is not accused beside it.
+#include "checks/diagnose.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/errno_name.h"
+#include "base/text.h"
+#include "checks/check.h"
+#include "checks/derive.h"
+#include "checks/headline.h"
+#include "model/demand.h"
+#include "model/trail.h"
+
+namespace pindown {
+namespace {
+
+using logs::Event;
+using logs::Incident;
+using logs::Kind;
+
+constexpr std::size_t kMostIncidents = 4;
+constexpr std::size_t kMostCandidates = 5;
+constexpr int kStandsBeside = 70;  // weight from which a finding is named beside the leading one
+
+struct Answer {
+  const Check* check = nullptr;
+  Outcome outcome;
+};
+
+std::vector<Answer> ask_all(const Situation& situation) {
+  std::vector<Answer> answers;
+  for (const Check* check : all_checks()) {
+    if (check->eval == nullptr) continue;
+    Outcome outcome = check->eval(situation);
+    if (outcome.kind != Outcome::Kind::kNotApplicable) answers.push_back({check, std::move(outcome)});
+  }
+  std::ranges::stable_sort(answers, [](const Answer& a, const Answer& b) {
+    if (a.outcome.certainty != b.outcome.certainty) return a.outcome.certainty > b.outcome.certainty;
+    return a.outcome.weight > b.outcome.weight;
+  });
+  return answers;
+}
+
+/// Causes that say "the locked-memory limit": login, services, and how containers get theirs.
+bool is_limit_family(std::string_view code) {
+  return code.starts_with("PD1") || code.starts_with("PD2") || (code >= "PD301" && code <= "PD308");
+}
+
+Severity severity_of(const Answer& answer) {
+  return answer.outcome.severity.value_or(answer.check->severity);
+}
+
+Subject subject_of(const Situation& s) {
+  Subject subject;
+  if (s.incident != nullptr) {
+    const Event& first = s.incident->first;
+    if (!first.shape.host.empty()) subject.host = first.shape.host;
+    subject.pid = first.shape.pid;
+    subject.rank = first.shape.rank;
+    if (!first.device.empty()) subject.device = first.device;
+    return subject;
+  }
+  if (!s.facts->host.empty()) subject.host = s.facts->host;
+  if (s.process != nullptr) {
+    subject.pid = s.process->where.pid;
+    subject.process = s.process->cmdline.empty() ? s.process->comm : s.process->cmdline;
+    if (!s.process->user.empty()) subject.user = s.process->user;
+  }
+  return subject;
+}
+
+Finding make_finding(const Answer& answer, const Situation& s) {
+  Finding f;
+  f.code = answer.check->code;
+  f.slug = answer.check->slug;
+  f.severity = severity_of(answer);
+  f.certainty = answer.outcome.certainty;
+  f.subject = subject_of(s);
+  f.summary = answer.outcome.summary;
+  f.evidence = answer.outcome.evidence;
+  f.remedies = answer.outcome.remedies;
+  return f;
+}
+
+bool has_code(const std::vector<Finding>& findings, std::string_view code) {
+  return std::ranges::any_of(findings, [code](const Finding& f) { return f.code == code; });
+}
+
+bool is_accusation(const Answer& a) {
+  return a.outcome.kind == Outcome::Kind::kFound && a.outcome.certainty >= Certainty::kLikely &&
+         severity_of(a) != Severity::kNote;
+}
+
+/// PD101 says only "the limit"; beside a code that names the link it would repeat it.
+bool adds_nothing(const Answer& a, const Answer& lead) {
+  return a.check->code == "PD101" && is_limit_family(lead.check->code);
+}
+
+void add_findings(const std::vector<Answer>& answers, const Situation& s, Report& report) {
+  const auto lead = std::ranges::find_if(answers, is_accusation);
+  for (const Answer& a : answers) {
+    if (a.outcome.kind != Outcome::Kind::kFound || has_code(report.findings, a.check->code)) continue;
+    if (is_accusation(a) && lead != answers.end() && &a != &*lead) {
+      const bool related = is_limit_family(a.check->code) == is_limit_family(lead->check->code);
+      if (!related || a.outcome.weight < kStandsBeside || adds_nothing(a, *lead)) continue;
+    }
+    report.findings.push_back(make_finding(a, s));
+  }
+}
+
+void add_candidates(const std::vector<Answer>& answers, Report& report) {
+  std::vector<const Answer*> open;
+  for (const Answer& a : answers) {
+    if (a.outcome.kind == Outcome::Kind::kCandidate) open.push_back(&a);
+  }
+  std::ranges::stable_sort(open,
+                           [](const Answer* a, const Answer* b) { return a->outcome.weight > b->outcome.weight; });
+  for (const Answer* a : open) {
+    const bool listed =
+        std::ranges::any_of(report.candidates, [a](const Candidate& c) { return c.code == a->check->code; });
+    if (listed || has_code(report.findings, a->check->code)) continue;
+    if (report.candidates.size() == kMostCandidates) return;
+    report.candidates.push_back({std::string(a->check->code), a->outcome.decide, a->outcome.why});
+  }
+}
+
+void add_ruled_out(const std::vector<Answer>& answers, Report& report) {
+  for (const Answer& a : answers) {
+    if (a.outcome.kind != Outcome::Kind::kRuledOut || has_code(report.findings, a.check->code)) continue;
+    const bool listed =
+        std::ranges::any_of(report.ruled_out, [&a](const RuledOut& r) { return r.code == a.check->code; });
+    if (!listed) report.ruled_out.push_back({std::string(a.check->code), a.outcome.why});
+  }
+}
+
+void add_unknown(const std::vector<Answer>& answers, Report& report) {
+  for (const Answer& a : answers) {
+    if (a.outcome.kind != Outcome::Kind::kUnknown) continue;
+    report.unknown.push_back({std::string(a.check->code), a.outcome.missing, a.outcome.how});
+  }
+}
+
+/// A code found for one process is not "ruled out" because of another one.
+void drop_contradictions(Report& report) {
+  std::erase_if(report.ruled_out, [&report](const RuledOut& r) { return has_code(report.findings, r.code); });
+  std::erase_if(report.candidates, [&report](const Candidate& c) { return has_code(report.findings, c.code); });
+}
+
+IncidentSummary summarise(const Incident& incident, const logs::RunContext& run) {
+  const Event& first = incident.first;
+  IncidentSummary out;
+  out.first.file = first.input;
+  out.first.line = first.line;
+  if (!first.shape.host.empty()) out.first.host = first.shape.host;
+  out.first.pid = first.shape.pid;
+  out.first.rank = first.shape.rank;
+  out.first.verb = first.verb;
+  if (first.error) out.first.error = errno_name(*first.error);
+  if (first.error && out.first.error.empty()) out.first.error = std::to_string(*first.error);
+  out.first.library = first.library;
+  out.first.version_hint = incident.version_hint;
+  out.first.text = first.raw;
+  out.ranks = std::max<std::uint64_t>(incident.ranks.size(), 1);
+  out.hosts = std::max<std::uint64_t>(incident.hosts.size(), 1);
+  out.occurrences = incident.occurrences;
+  out.echoes = incident.echo_count;
+  out.continued = incident.continued;
+  if (is_registration(first.kind)) out.buffer = describe_buffer(derive_buffer(incident, run));
+  return out;
+}
+
+void put_fact(Report& report, const char* key, const Fact<std::string>& fact) {
+  if (fact.known() && !fact->empty()) report.facts[key] = *fact;
+}
+
+void put_facts(Report& report, const Facts& facts, const logs::RunContext* run) {
+  put_fact(report, "kernel", facts.kernel);
+  put_fact(report, "distro", facts.distro);
+  for (const auto& [name, value] : facts.versions) put_fact(report, name.c_str(), value);
+  if (run != nullptr && !run->nccl_version.empty()) report.facts["nccl"] = run->nccl_version;
+  for (const auto& [name, device] : facts.devices) {
+    if (name.starts_with("mlx5") && device.firmware.known()) report.mlx5_fw[escape(name)] = escape(*device.firmware);
+  }
+}
+
+// ---- verdict
+
+Verdict verdict_of(const Report& report, const Policy& policy, bool open_question) {
+  const bool fault = std::ranges::any_of(report.findings, [&policy](const Finding& f) {
+    return f.severity >= policy.threshold && f.severity != Severity::kNote && f.certainty >= Certainty::kLikely;
+  });
+  if (fault) return Verdict::kFault;
+  if (open_question) return Verdict::kUndetermined;
+  const bool warned = std::ranges::any_of(report.findings, [](const Finding& f) {
+    return f.severity >= Severity::kWarning && f.certainty >= Certainty::kLikely;
+  });
+  return warned ? Verdict::kDegraded : Verdict::kHealthy;
+}
+
+void sort_findings(Report& report) {
+  // Only notes move: among accusations the order of their situations is the order of the story.
+  std::ranges::stable_partition(report.findings, [](const Finding& f) { return f.severity != Severity::kNote; });
+}
+
+void note_finding(Report& report, std::string_view code, std::string summary) {
+  const Check* row = find_check(code);
+  if (row == nullptr || has_code(report.findings, code)) return;
+  Finding f;
+  f.code = row->code;
+  f.slug = row->slug;
+  f.severity = Severity::kNote;
+  f.certainty = Certainty::kProven;
+  f.summary = std::move(summary);
+  report.findings.push_back(std::move(f));
+}
+
+// ---- logs
+
+Facts gather_facts(const std::vector<LogInput>& logs) {
+  Facts facts;
+  for (const LogInput& log : logs) merge_facts(facts, log.facts);
+  return facts;
+}
+
+logs::RunContext seed_from(const Facts& facts) {
+  logs::RunContext run;
+  for (const ContainerCommand& command : facts.containers) run.launchers.insert(command.engine);
+  return run;
+}
+
+/// Failures the job survived come after those it did not, whatever the order in the log.
+std::vector<const Incident*> by_importance(const std::vector<Incident>& incidents) {
+  std::vector<const Incident*> order;
+  for (const Incident& incident : incidents) order.push_back(&incident);
+  std::ranges::stable_partition(order, [](const Incident* i) { return !i->continued; });
+  if (order.size() > kMostIncidents) order.resize(kMostIncidents);
+  return order;
+}
+
+/// A failure later than a fatal one, on the same run, is not accused of anything: it may be a consequence.
+bool may_be_judged(const Incident& incident, const Incident& main) {
+  return &incident == &main || incident.continued;
+}
+
+bool judge_incidents(const logs::LogFindings& log, const Facts& facts, const Policy& policy, bool alone,
+                     Report& report) {
+  const auto order = by_importance(log.incidents);
+  bool open = false;
+  for (const Incident* incident : order) {
+    if (!may_be_judged(*incident, *order.front())) continue;
+    Situation s = incident_situation(*incident, log.context, facts, policy.need);
+    s.from_log_alone = alone;
+    const std::vector<Answer> answers = ask_all(s);
+    const std::size_t before = report.findings.size();
+    add_findings(answers, s, report);
+    const bool named = std::any_of(report.findings.begin() + static_cast<std::ptrdiff_t>(before), report.findings.end(),
+                                   [](const Finding& f) { return f.certainty >= Certainty::kLikely; });
+    if (incident == order.front()) {
+      open = !named;
+      add_candidates(answers, report);
+      add_ruled_out(answers, report);
+      add_unknown(answers, report);
+    }
+  }
+  for (const Incident& incident : log.incidents) {
+    if (report.incidents.size() < kMostIncidents) report.incidents.push_back(summarise(incident, log.context));
+  }
+  return open;
+}
+
+/// Facts without a failure: a limit somebody pasted, memory numbers. Judged as a machine, never as a failed job.
+void judge_pasted(const Facts& facts, const Policy& policy, Report& report) {
+  const Situation machine = machine_situation(facts, policy.need);
+  const auto answers = ask_all(machine);
+  add_findings(answers, machine, report);
+  for (const Process& process : facts.processes) {
+    if (!process.memlock.known() || process.kind == ProcessKind::kShell) continue;
+    const Trail none;
+    const Situation s = process_situation(process, none, facts, policy.need, process.kind == ProcessKind::kDaemon);
+    const auto more = ask_all(s);
+    add_findings(more, s, report);
+    add_ruled_out(more, report);
+  }
+}
+
+bool any_problem(const Report& report) {
+  return std::ranges::any_of(report.inputs, [](const InputSummary& i) { return !i.problem.empty(); });
+}
+
+}  // namespace
+
+Report diagnose_logs(std::vector<LogInput> logs, const std::optional<LiveFacts>& here, const Policy& policy) {
+  Report report;
+  Facts facts = gather_facts(logs);
+  if (here) merge_facts(facts, here->machine);
+  std::vector<Event> events;
+  bool recognised = false;
+  for (LogInput& log : logs) {
+    recognised = recognised || log.recognised;
+    report.inputs.push_back(log.summary);
+    std::ranges::move(log.events, std::back_inserter(events));
+  }
+  const logs::LogFindings log = logs::derive_incidents(std::move(events), seed_from(facts));
+  bool open = false;
+  if (!log.incidents.empty()) {
+    open = judge_incidents(log, facts, policy, !here.has_value(), report);
+  } else if (recognised && !log.initialised) {
+    judge_pasted(facts, policy, report);
+    open = report.findings.empty();
+  }
+  if (!recognised) note_finding(report, "PD901", "nothing in this input is known to pindown");
+  put_facts(report, facts, &log.context);
+  drop_contradictions(report);
+  sort_findings(report);
+  report.verdict = verdict_of(report, policy, open || !recognised || any_problem(report));
+  if (report.verdict != Verdict::kUndetermined) report.candidates.clear();
+  write_headline(report, log.incidents.empty() ? nullptr : by_importance(log.incidents).front());
+  return report;
+}
+
+namespace {
+
+std::string entry_name(const Process& process, const Trail& trail) {
+  for (auto link = trail.links.rbegin(); link != trail.links.rend(); ++link) {
+    if (link->name.ends_with(".service")) return link->name;
+  }
+  return process.comm;
+}
+
+bool reads_denied(const Process& p) {
+  return p.caps.missing == Missing::kDenied || p.memlock.missing == Missing::kDenied ||
+         p.initial_userns.missing == Missing::kDenied;
+}
+
+/// What could not be read of a process that is judged: said, with the command that would read it.
+void add_denied(const Process& p, Report& report) {
+  if (p.problems.empty()) return;
+  if (!reads_denied(p) && p.memlock.known()) return;
+  Unknown unknown{"PD902", {}, "run as root"};
+  for (const std::string& problem : p.problems) unknown.missing.push_back(problem);
+  report.unknown.push_back(std::move(unknown));
+}
+
+bool judge_chain(const std::vector<Process>& chain, const LiveFacts& live, const Policy& policy, bool daemon,
+                 Report& report) {
+  const Process& process = chain.front();
+  Trail trail = derive_trail(chain);
+  if (!live.machine.host.empty()) trail.subject.host = live.machine.host;
+  const Situation s = process_situation(process, trail, live.machine, policy.need, daemon);
+  const std::vector<Answer> answers = ask_all(s);
+  add_findings(answers, s, report);
+  add_ruled_out(answers, report);
+  add_unknown(answers, report);
+  if (process.memlock.known()) {
+    if (daemon) report.memlock[entry_name(process, trail)] = {process.memlock->soft, process.memlock->hard};
+    report.trails.push_back(trail);
+    return false;
+  }
+  add_denied(process, report);
+  return true;  // its limit is unknown: never healthy
+}
+
+bool uses_rdma(const LiveFacts& live) {
+  return !live.jobs.empty() || live.machine.rdma_present.value == true;
+}
+
+}  // namespace
+
+Report diagnose_host(const LiveFacts& live, const Policy& policy) {
+  Report report;
+  report.host = live.machine.host;
+  bool open = false;
+  for (const std::int64_t pid : live.vanished) {
+    open = true;
+    report.unknown.push_back(
+        {"PD902", {fmt::format("/proc/{}", pid)}, fmt::format("pid {} does not exist (any more)", pid)});
+  }
+  for (const auto& chain : live.jobs) open = judge_chain(chain, live, policy, false, report) || open;
+  for (const auto& chain : live.daemons) (void)judge_chain(chain, live, policy, true, report);
+  const Situation machine = machine_situation(live.machine, policy.need);
+  const auto answers = ask_all(machine);
+  add_findings(answers, machine, report);
+  add_ruled_out(answers, report);
+  for (const std::string& problem : live.machine.problems)
+    report.unknown.push_back({"PD902", {problem}, "run as root"});
+  if (live.denied > 0 && live.asked.empty()) {
+    const std::string missing = fmt::format("open files or maps of {} of {} processes", live.denied, live.seen);
+    report.unknown.push_back({"PD902", {missing}, "run as root to see every process that uses RDMA"});
+    open = open || live.machine.rdma_present.value != false;
+  }
+  if (!uses_rdma(live) && live.asked.empty()) {
+    if (live.machine.rdma_present.known()) {
+      note_finding(report, "PD905", "no RDMA device, and no process has NCCL loaded: nothing here registers memory");
+    } else {
+      open = true;
+      report.unknown.push_back({"PD902", {"/sys/class/infiniband"}, "run where /sys is mounted"});
+    }
+  }
+  put_facts(report, live.machine, nullptr);
+  drop_contradictions(report);
+  sort_findings(report);
+  report.verdict = verdict_of(report, policy, open);
+  write_headline(report, nullptr);
+  return report;
+}
+
+int exit_code(Verdict verdict) {
+  if (verdict == Verdict::kFault) return 1;
+  return verdict == Verdict::kUndetermined ? 2 : 0;
+}
+
+}  // namespace pindown

@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: Apache-2.0
+// PD401-PD405 (table: gpu.cc): memory of a GPU that the adapter cannot reach, and registrations refused for their
+// flags. Judges the failed call of a log. Must not: blame a limit.
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+
+#include "base/size.h"
+#include "base/text.h"
+#include "checks/gpu_rows.h"
+#include "checks/look.h"
+
+namespace pindown::gpu {
+namespace {
+
+using logs::Kind;
+using logs::MemoryType;
+
+constexpr std::uint64_t kMiB = 1U << 20;
+constexpr std::uint64_t kSmallBar1 = 256 * kMiB;
+/// The kernel's ENOTSUPP: not an errno of user space, so strerror(3) says "Unknown error 524".
+constexpr int kKernelEnotsupp = 524;
+
+const logs::Event& first(const Situation& s) {
+  return s.incident->first;
+}
+
+bool fails_as(const Situation& s, Kind kind) {
+  return s.incident != nullptr && s.failure() == kind;
+}
+
+std::string failing_line(const Situation& s) {
+  return s.failure_evidence().source;
+}
+
+std::string size_words(const Situation& s) {
+  return first(s).length ? format_size(*first(s).length) + " of GPU memory" : std::string("GPU memory");
+}
+
+/// In NCCL 2.12 and later only data buffers get the relaxed-ordering flag and with it ibv_reg_mr_iova2; sender and
+/// receiver FIFOs, sizes and the flush word stay with plain ibv_reg_mr (net_ib.cc ncclIbRegMrDmaBuf against
+/// ncclIbConnect).
+bool control_buffer(const Situation& s) {
+  const bool nccl = first(s).library == "nccl" || first(s).library == "rccl";
+  return nccl && first(s).verb == "ibv_reg_mr" && s.run != nullptr && s.run->relaxed_ordering.value_or(false);
+}
+
+/// Why the buffer is known to be host memory, or nothing.
+std::optional<std::string> host_buffer(const Situation& s) {
+  if (control_buffer(s)) {
+    return fmt::format(
+        "{}: with [RO] in the NET/IB line, ibv_reg_mr registers NCCL's control buffers, which are host memory",
+        failing_line(s));
+  }
+  if (s.memory() == MemoryType::kHost) return fmt::format("{} registers a host buffer", failing_line(s));
+  return std::nullopt;
+}
+
+bool amd(const Situation& s) {
+  const std::string& library = first(s).library;
+  return library == "mori" || library == "rccl" || library == "rocshmem" || icontains(first(s).raw, "rocshmem");
+}
+
+// ---------------------------------------------------------------------------------------------------------- PD401
+
+constexpr std::array<const char*, 2> kPeerModules = {"nvidia_peermem", "nv_peer_mem"};
+
+/// Where a module's state was read; a whole lsmod also shows what is not there.
+Source module_source(const Situation& s, const std::string& name) {
+  const auto it = s.facts->modules.find(name);
+  return it != s.facts->modules.end() && it->second.known() ? it->second.source : s.facts->modules_complete.source;
+}
+
+const char* loaded_peer_module(const Situation& s) {
+  for (const char* name : kPeerModules) {
+    if (s.module_loaded(name)) return name;
+  }
+  return nullptr;
+}
+
+bool peer_module_absent(const Situation& s) {
+  return loaded_peer_module(s) == nullptr && s.module_absent(kPeerModules[0]);
+}
+
+std::vector<Remedy> peer_memory_remedies() {
+  return {{"load-nvidia-peermem",
+           "load nvidia-peermem now and at every boot, then restart the job",
+           {"modprobe nvidia-peermem", "echo nvidia-peermem > /etc/modules-load.d/nvidia-peermem.conf"},
+           true,
+           "lsmod | grep nvidia_peermem"},
+          {"nccl-without-gdr",
+           "until then: keep NCCL's buffers on the host (slower)",
+           {"export NCCL_NET_GDR_LEVEL=LOC"},
+           false,
+           "grep -c GDRDMA nccl.log"}};
+}
+
+std::vector<Remedy> amd_remedies() {
+  return {
+      {"amdgpu-dma-buf",
+       "let RCCL use dma-buf (needs CONFIG_DMABUF_MOVE_NOTIFY or a kernel without that option, and CONFIG_PCI_P2PDMA)",
+       {"export NCCL_DMABUF_ENABLE=1"},
+       false,
+       "grep -E 'CONFIG_(DMABUF_MOVE_NOTIFY|PCI_P2PDMA)' /boot/config-$(uname -r)"}};
+}
+
+Outcome amd_peer_memory(const Situation& s) {
+  constexpr const char* kDecide =
+      "ls /sys/kernel/mm/memory_peers/amdkfd/version || grep -c ib_register_peer_memory_client /proc/kallsyms";
+  if (s.memory() != MemoryType::kGpu && first(s).library != "mori") {
+    return candidate(45, "an AMD GPU buffer needs amdgpu's peer memory in ib_core, or dma-buf", kDecide);
+  }
+  Outcome out =
+      found(Certainty::kLikely, 58,
+            fmt::format("the RDMA core does not know amdgpu's memory: {} cannot be registered", size_words(s)),
+            {s.failure_evidence()});
+  out.remedies = amd_remedies();
+  return look::judged(s, std::move(out));
+}
+
+/// What is known once the call is an EFAULT on memory that may be a GPU's.
+Outcome judge_peer_module(const Situation& s) {
+  if (const char* name = loaded_peer_module(s)) {
+    return ruled_out(fmt::format("{} is loaded ({})", name, module_source(s, name).path));
+  }
+  const bool absent = peer_module_absent(s);
+  if (!absent && s.memory() != MemoryType::kGpu) {
+    return candidate(55, "EFAULT is what a GPU address gives when no peer-memory module is loaded",
+                     "lsmod | grep -E 'nvidia_peermem|nv_peer_mem'");
+  }
+  Outcome out = found(Certainty::kLikely, absent ? 75 : 60,
+                      fmt::format("nothing translates GPU addresses for the adapter: {} cannot be registered{}",
+                                  size_words(s), absent ? ", nvidia_peermem is not loaded" : ""),
+                      {s.failure_evidence()});
+  if (absent) {
+    out.evidence.push_back(cite(module_source(s, kPeerModules[0]), "not loaded"));
+  }
+  out.remedies = peer_memory_remedies();
+  return look::judged(s, std::move(out));
+}
+
+}  // namespace
+
+Outcome peer_memory_missing(const Situation& s) {
+  if (!fails_as(s, Kind::kRegMr)) return not_applicable();
+  const bool fault = s.has_errno(EFAULT);
+  const bool amd_refusal = amd(s) && s.has_errno(EINVAL);
+  if (!fault && !amd_refusal && !s.no_errno()) return not_applicable();
+  const auto symbol = look::kernel_line(s, {"unknown symbol", "peer_memory"});
+  if (s.no_errno() && !symbol) return not_applicable();
+  if (const auto host = host_buffer(s)) return ruled_out(*host);
+  if (symbol) {
+    Outcome out = found(fault ? Certainty::kProven : Certainty::kLikely, 92,
+                        "the peer-memory module was built for another RDMA stack and does not load",
+                        {symbol->evidence, s.failure_evidence()});
+    out.remedies = peer_memory_remedies();
+    out.remedies.front().id = "rebuild-peer-memory";
+    out.remedies.front().title = "reinstall the GPU driver after the RDMA stack so that its peer-memory module matches";
+    out.remedies.front().commands = {"dkms autoinstall -k $(uname -r)", "modprobe nvidia-peermem"};
+    return look::judged(s, std::move(out));
+  }
+  if (!s.gpu_possible()) return ruled_out(fmt::format("nothing at {} speaks of GPU memory", failing_line(s)));
+  if (amd(s)) return amd_peer_memory(s);
+  return judge_peer_module(s);
+}
+
+namespace {
+
+// ---------------------------------------------------------------------------------------------------------- PD402
+
+/// vGPU profiles end in a size and a class letter: "GRID T4-16Q", "NVIDIA A40-48C".
+bool looks_like_vgpu(std::string_view product) {
+  if (icontains(product, "vgpu") || icontains(product, "grid")) return true;
+  const auto dash = product.rfind('-');
+  if (dash == std::string_view::npos) return false;
+  std::string_view profile = product.substr(dash + 1);
+  if (take_digits(profile).empty()) return false;
+  return profile.size() == 1 && std::string_view("QCBA").find(profile.front()) != std::string_view::npos;
+}
+
+/// NVRM: nvidia_p2p_get_pages … NV_ERR_NO_MEMORY, or a line that names the window.
+std::optional<Evidence> bar_exhausted(const Situation& s) {
+  for (const char* words : {"NV_ERR_NO_MEMORY", "BAR1", "out of memory"}) {
+    if (const auto line = look::kernel_line(s, {"NVRM", words})) return line->evidence;
+  }
+  return std::nullopt;
+}
+
+enum class BarAnswer { kUnknown, kFits, kTooSmall };
+
+/// A window of 256 MiB is shared with the driver's own mappings, so half of it is already more than a job can count on.
+BarAnswer judge_bar1(const Gpu& gpu, std::optional<std::uint64_t> request) {
+  if (!request || (!gpu.bar1_total && !gpu.bar1_free)) return BarAnswer::kUnknown;
+  if (gpu.bar1_free && *request > *gpu.bar1_free) return BarAnswer::kTooSmall;
+  if (gpu.bar1_total && *request > *gpu.bar1_total) return BarAnswer::kTooSmall;
+  if (gpu.bar1_free) return BarAnswer::kFits;
+  if (*gpu.bar1_total <= kSmallBar1) return *request > *gpu.bar1_total / 2 ? BarAnswer::kTooSmall : BarAnswer::kUnknown;
+  return BarAnswer::kUnknown;
+}
+
+std::string bar1_words(const Gpu& gpu) {
+  if (gpu.bar1_free && gpu.bar1_total) {
+    return fmt::format("{} of BAR1, {} of it free", format_size(*gpu.bar1_total), format_size(*gpu.bar1_free));
+  }
+  return gpu.bar1_free ? fmt::format("{} of BAR1 free", format_size(*gpu.bar1_free))
+                       : fmt::format("{} of BAR1", format_size(*gpu.bar1_total));
+}
+
+const Source& bar1_source(const Gpu& gpu) {
+  return gpu.bar1_free ? gpu.bar1_free.source : gpu.bar1_total.source;
+}
+
+Outcome bar1_found(const Situation& s, int weight, std::string summary, Evidence because) {
+  Outcome out = found(Certainty::kLikely, weight, std::move(summary), {s.failure_evidence(), std::move(because)});
+  out.remedies = {
+      {"nccl-without-gdr",
+       "keep the buffers on the host",
+       {"export NCCL_NET_GDR_LEVEL=LOC"},
+       false,
+       "grep -c GDRDMA nccl.log"},
+      {"resizable-bar",
+       "turn on Above 4G Decoding and Resizable BAR in the firmware setup, reboot; else register smaller pieces",
+       {},
+       true,
+       "nvidia-smi -q -d MEMORY | grep -A3 BAR1"}};
+  return look::judged(s, std::move(out));
+}
+
+/// What the listed GPUs say; nothing if none of them decides.
+std::optional<Outcome> judge_gpus(const Situation& s) {
+  bool all_fit = !s.facts->gpus.empty();
+  for (const Gpu& gpu : s.facts->gpus) {
+    const BarAnswer answer = judge_bar1(gpu, first(s).length);
+    if (answer == BarAnswer::kTooSmall) {
+      return bar1_found(s, 80,
+                        fmt::format("{} do not fit through the GPU's window: {}", size_words(s), bar1_words(gpu)),
+                        cite(bar1_source(gpu)));
+    }
+    if (gpu.product && (icontains(*gpu.product, "geforce") || looks_like_vgpu(*gpu.product))) {
+      return bar1_found(s, 72,
+                        fmt::format("{} is not a GPU whose memory adapters can be counted on to reach", *gpu.product),
+                        cite(gpu.product.source));
+    }
+    all_fit = all_fit && answer == BarAnswer::kFits;
+  }
+  if (!all_fit) return std::nullopt;
+  const Gpu& gpu = s.facts->gpus.front();
+  return ruled_out(fmt::format("{} fit: {} ({})", size_words(s), bar1_words(gpu), bar1_source(gpu).path));
+}
+
+/// ENOMEM is the limit's errno first: the window is only meant once the limit is cleared or the buffer is called the
+/// GPU's.
+bool limit_comes_first(const Situation& s) {
+  if (!s.has_errno(ENOMEM) || s.failure() != Kind::kRegMr) return false;
+  return s.limit_guilty().has_value() || (s.memory() != MemoryType::kGpu && !s.limit_cleared());
+}
+
+}  // namespace
+
+Outcome bar1_too_small(const Situation& s) {
+  if (!fails_as(s, Kind::kRegMr) && !fails_as(s, Kind::kRegDmabuf)) return not_applicable();
+  if (!s.has_errno(EFAULT) && !s.has_errno(ENOMEM)) return not_applicable();
+  if (const auto host = host_buffer(s)) return ruled_out(*host);
+  if (!s.gpu_possible() && s.facts->gpus.empty()) return not_applicable();
+  const bool limit_first = limit_comes_first(s);
+  if (!limit_first) {
+    if (auto decided = judge_gpus(s)) return *decided;
+  }
+  const auto line = s.limit_guilty() ? std::nullopt : bar_exhausted(s);
+  if (line) {
+    return bar1_found(s, 80, fmt::format("the GPU driver ran out of room to map {} for the adapter", size_words(s)),
+                      *line);
+  }
+  if (!s.gpu_possible()) return not_applicable();
+  return candidate(limit_first ? 20 : 40, "the GPU's BAR1 window may be too small for the buffer",
+                   "nvidia-smi -q -d MEMORY | grep -A3 BAR1");
+}
+
+namespace {
+
+// ---------------------------------------------------------------------------------------------------------- PD403
+
+const Fact<std::string>* allocator_setting(const Situation& s) {
+  for (const char* name : {"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF"}) {
+    if (const Fact<std::string>* value = s.env(name); value != nullptr && value->known()) return value;
+  }
+  return nullptr;
+}
+
+/// "a:b,expandable_segments:True": options are comma-separated, blanks are allowed.
+bool expandable(std::string_view setting) {
+  for (std::string_view option : split(setting, ',')) {
+    option = trim(option);
+    if (!consume(option, "expandable_segments")) continue;
+    option = trim(option);
+    if (consume(option, ":") && iequals(trim(option), "true")) return true;
+  }
+  return false;
+}
+
+/// The setting that makes allocations span several physical handles, or null.
+const Fact<std::string>* vmm_setting(const Situation& s) {
+  const Fact<std::string>* allocator = allocator_setting(s);
+  if (allocator != nullptr && expandable(**allocator)) return allocator;
+  const Fact<std::string>* cumem = s.env("NCCL_CUMEM_ENABLE");
+  const bool nccl = first(s).library == "nccl";
+  return nccl && cumem != nullptr && cumem->known() && trim(**cumem) == "1" ? cumem : nullptr;
+}
+
+std::vector<Remedy> vmm_remedies(bool allocator) {
+  constexpr const char* kVerify = "tr '\\0' '\\n' < /proc/PID/environ | grep -E 'ALLOC_CONF|NCCL_CUMEM'";
+  if (!allocator) {
+    return {{"nccl-cumem-off", "give NCCL plain cudaMalloc buffers", {"export NCCL_CUMEM_ENABLE=0"}, false, kVerify}};
+  }
+  return {{"unset-expandable-segments",
+           "unset the allocator variables in the launcher, and look for _set_allocator_settings in the code",
+           {"unset PYTORCH_CUDA_ALLOC_CONF PYTORCH_ALLOC_CONF"},
+           false,
+           kVerify}};
+}
+
+Outcome vmm_found(const Situation& s, const Fact<std::string>& setting) {
+  const bool allocator = &setting == allocator_setting(s);
+  int weight = allocator ? 78 : 66;
+  // Without a peer-memory module no GPU address registers, whatever the allocator: PD401 leads then.
+  if (s.failure() == Kind::kRegMr && peer_module_absent(s)) weight = 64;
+  const char* who = allocator ? "PyTorch's expandable segments" : "NCCL_CUMEM_ENABLE=1";
+  Outcome out = found(Certainty::kLikely, weight,
+                      fmt::format("{} make buffers of several physical pieces, which cannot be registered as one", who),
+                      {s.failure_evidence(), cite(setting.source)});
+  if (const char* name = loaded_peer_module(s))
+    out.evidence.push_back(cite(module_source(s, name), "loaded, so not that"));
+  out.remedies = vmm_remedies(allocator);
+  return look::judged(s, std::move(out));
+}
+
+}  // namespace
+
+Outcome vmm_not_registrable(const Situation& s) {
+  const bool plain = fails_as(s, Kind::kRegMr);
+  if (!plain && !fails_as(s, Kind::kRegDmabuf)) return not_applicable();
+  if (!s.has_errno(EFAULT) && !s.has_errno(EINVAL)) return not_applicable();
+  if (const auto host = host_buffer(s)) return ruled_out(*host);
+  const Fact<std::string>* setting = vmm_setting(s);
+  if (setting != nullptr) return vmm_found(s, *setting);
+  if (!s.gpu_possible()) return not_applicable();
+  if (const Fact<std::string>* other = allocator_setting(s)) {
+    return ruled_out(fmt::format("the allocator is set to \"{}\" ({})", trim(**other), other->source.path));
+  }
+  return candidate(s.memory() == MemoryType::kGpu ? 45 : 30,
+                   "the buffer may come from an allocator that maps several pieces",
+                   "tr '\\0' '\\n' < /proc/PID/environ | grep -E 'ALLOC_CONF|NCCL_CUMEM'");
+}
+
+namespace {
+
+// ---------------------------------------------------------------------------------------------------------- PD404
+
+/// dma-buf registration came with commit bfe0cc6eb249, v5.12; vendor kernels and MLNX_OFED carry it further back.
+bool kernel_without_dmabuf(const Situation& s) {
+  if (!s.facts->kernel || icontains(*s.facts->kernel, ".el") || s.facts->versions.contains("ofed")) return false;
+  std::string_view rest = *s.facts->kernel;
+  const auto major = parse_u64(take_digits(rest));
+  if (!major || !consume(rest, ".")) return false;
+  const auto minor = parse_u64(take_digits(rest));
+  return minor && (*major < 5 || (*major == 5 && *minor < 12));
+}
+
+bool unsupported(const Situation& s) {
+  return s.has_errno(EOPNOTSUPP) || s.has_errno(EPROTONOSUPPORT) || s.has_errno(kKernelEnotsupp);
+}
+
+std::vector<Remedy> dmabuf_remedies() {
+  return {{"nccl-dmabuf-off",
+           "use peer memory instead of dma-buf",
+           {"modprobe nvidia-peermem", "export NCCL_DMABUF_ENABLE=0"},
+           false,
+           "grep -c ibv_reg_dmabuf_mr nccl.log"},
+          {"dmabuf-stack",
+           "or make dma-buf work: open NVIDIA kernel modules, kernel 5.12+, rdma-core 34+",
+           {},
+           true,
+           "modinfo -F license nvidia; uname -r"}};
+}
+
+}  // namespace
+
+Outcome dmabuf_unsupported(const Situation& s) {
+  const bool dmabuf = fails_as(s, Kind::kRegDmabuf);
+  const bool leaked = fails_as(s, Kind::kRegMr) && s.has_errno(kKernelEnotsupp);
+  if (!dmabuf && !leaked) return not_applicable();
+  if (dmabuf && s.has_errno(EINVAL)) {
+    return candidate(40, "some adapters and drivers refuse a dma-buf with EINVAL",
+                     "modinfo -F license nvidia; uname -r");
+  }
+  if (!unsupported(s)) return not_applicable();
+  const bool old_kernel = kernel_without_dmabuf(s);
+  std::string summary = "the adapter's driver or the kernel cannot register GPU memory as dma-buf";
+  if (s.has_errno(kKernelEnotsupp))
+    summary += fmt::format(" ({})", first(s).device.empty() ? "ENOTSUPP" : first(s).device);
+  Outcome out = found(old_kernel ? Certainty::kProven : Certainty::kLikely, dmabuf ? 85 : 70, std::move(summary),
+                      {s.failure_evidence()});
+  if (old_kernel) out.evidence.push_back(cite(s.facts->kernel.source, "dma-buf registration needs 5.12"));
+  if (s.facts->nvidia_license && iequals(trim(*s.facts->nvidia_license), "NVIDIA")) {
+    out.evidence.push_back(cite(s.facts->nvidia_license.source, "proprietary modules export no dma-buf"));
+  }
+  out.remedies = dmabuf_remedies();
+  return look::judged(s, std::move(out));
+}
+
+namespace {
+
+// ---------------------------------------------------------------------------------------------------------- PD405
+
+/// IBV_ACCESS_RELAXED_ORDERING is bit 20, the first optional access flag (ib_user_ioctl_verbs.h); UCX prints the flags.
+bool prints_relaxed_flag(std::string_view line) {
+  const auto at = line.find("access=0x");
+  if (at == std::string_view::npos) return false;
+  std::string_view digits = line.substr(at + 9);
+  std::size_t length = 0;
+  while (length < digits.size() &&
+         (is_digit(digits[length]) || (to_lower(digits[length]) >= 'a' && to_lower(digits[length]) <= 'f'))) {
+    ++length;
+  }
+  const auto flags = parse_hex(digits.substr(0, length));
+  return flags && ((*flags >> 20) & 1U) != 0;
+}
+
+bool relaxed_ordering_used(const Situation& s) {
+  const bool nccl = first(s).library == "nccl" || first(s).library == "rccl";
+  if (nccl && first(s).verb == "ibv_reg_mr_iova2") return true;  // NCCL calls it only with the flag
+  return prints_relaxed_flag(first(s).raw);
+}
+
+bool fork_protection(const Situation& s) {
+  if (look::log_says(s, "HUGE pages")) return true;
+  for (const char* name : {"RDMAV_FORK_SAFE", "IBV_FORK_SAFE"}) {
+    if (const Fact<std::string>* value = s.env(name); value != nullptr && value->known()) return true;
+  }
+  return false;
+}
+
+const Fact<std::string>* unset_in_vain(const Situation& s) {
+  const Fact<std::string>* value = s.env("NCCL_IB_PCI_RELAXED_ORDERING");
+  return value != nullptr && value->known() && trim(**value) == "0" ? value : nullptr;
+}
+
+Outcome relaxed_found(const Situation& s) {
+  const Fact<std::string>* in_vain = unset_in_vain(s);
+  Outcome out = found(Certainty::kLikely, 60, "the adapter refuses the relaxed-ordering flag that the library sets",
+                      {s.failure_evidence()});
+  if (in_vain != nullptr) {
+    out.summary += "; NCCL_IB_PCI_RELAXED_ORDERING=0 did not reach this rank";
+    out.evidence.push_back(cite(in_vain->source, "set, but this rank still asks for relaxed ordering"));
+  }
+  const bool nccl = first(s).library != "ucx";
+  const char* name = nccl ? "NCCL_IB_PCI_RELAXED_ORDERING=0" : "UCX_IB_PCI_RELAXED_ORDERING=off";
+  out.remedies = {{"relaxed-ordering-off",
+                   "turn relaxed ordering off for every rank (mpirun: -x NAME; srun: --export=ALL)",
+                   {fmt::format("export {}", name)},
+                   false,
+                   "grep -F '[RO]' nccl.log"}};
+  return look::judged(s, std::move(out));
+}
+
+}  // namespace
+
+Outcome relaxed_ordering_rejected(const Situation& s) {
+  if (!fails_as(s, Kind::kRegMr) || !s.has_errno(EINVAL)) return not_applicable();
+  const std::string& library = first(s).library;
+  // libfabric's own EINVALs (PD509) and mori's (PD401) have nothing to do with the flag.
+  if (library == "aws-ofi-nccl" || library == "libfabric" || library == "mori") return not_applicable();
+  if (control_buffer(s)) {
+    return ruled_out(fmt::format("{}: NCCL registers control buffers without relaxed ordering", failing_line(s)));
+  }
+  if (fork_protection(s)) {
+    return candidate(25, "fork protection with huge pages gives the same EINVAL",
+                     "export NCCL_IB_PCI_RELAXED_ORDERING=0");
+  }
+  const Fact<std::string>* setting = vmm_setting(s);
+  if (setting != nullptr && !host_buffer(s)) {
+    return candidate(25, "the allocator setting explains the EINVAL better", "export NCCL_IB_PCI_RELAXED_ORDERING=0");
+  }
+  if (relaxed_ordering_used(s)) return relaxed_found(s);
+  if (s.run != nullptr && s.run->relaxed_ordering == false) {
+    return candidate(35, "some cloud adapters accept only registrations with relaxed ordering, which is off here",
+                     "export NCCL_IB_PCI_RELAXED_ORDERING=1");
+  }
+  return candidate(35, "the access flags may be what the adapter refuses", "export NCCL_IB_PCI_RELAXED_ORDERING=0");
+}
+
+}  // namespace pindown::gpu

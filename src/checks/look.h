@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small questions that the families of checks about devices, memory and look-alikes (PD5xx to PD7xx) all ask of a
+// situation. Header only, pure. Must not: know a code or decide a cause.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "checks/check.h"
+
+namespace pindown::look {
+
+using logs::Event;
+using logs::Kind;
+using logs::MemoryType;
+
+inline bool first_is(const Situation& s, std::initializer_list<Kind> kinds) {
+  if (!s.incident) return false;
+  for (const Kind kind : kinds) {
+    if (s.failure() == kind) return true;
+  }
+  return false;
+}
+
+/// The call named one buffer to register (not a queue, not a device).
+inline bool buffer_failed(const Situation& s) {
+  return first_is(s, {Kind::kRegMr, Kind::kRegDmabuf});
+}
+
+/// A call that pins host memory failed in a way that may be ENOMEM.
+inline bool host_enomem(const Situation& s) {
+  return first_is(s, {Kind::kRegMr, Kind::kCreateQueue, Kind::kAllocPd}) && s.enomem_possible() &&
+         s.memory() != MemoryType::kGpu;
+}
+
+inline bool limit_proven(const Situation& s) {
+  const auto guilty = s.limit_guilty();
+  return guilty && *guilty == Certainty::kProven;
+}
+
+/// The line itself or what its pattern kept of it has the word, in any case.
+inline bool says(const Event& event, std::string_view word) {
+  return icontains(event.raw, word) || icontains(event.detail, word) || icontains(event.shape.text, word);
+}
+
+/// The failing line or one of those that followed it has the word.
+inline bool log_says(const Situation& s, std::string_view word) {
+  if (!s.incident) return false;
+  if (says(s.incident->first, word)) return true;
+  for (const Event& echo : s.incident->echoes) {
+    if (says(echo, word)) return true;
+  }
+  return false;
+}
+
+/// A kernel-log line that has all words: from the same log, or from the machine's own kernel log.
+struct KernelLine {
+  Evidence evidence;
+  std::string text;
+  const Event* event = nullptr;  // null: from the machine's log
+};
+
+inline bool has_all(std::string_view text, std::initializer_list<std::string_view> words) {
+  for (const std::string_view word : words) {
+    if (!icontains(text, word)) return false;
+  }
+  return true;
+}
+
+inline std::optional<KernelLine> kernel_line(const Situation& s, std::initializer_list<std::string_view> words) {
+  if (s.run) {
+    for (const Event& event : s.run->kernel) {
+      const std::string text = event.raw + ' ' + event.verb + ' ' + event.detail;
+      if (has_all(text, words)) return KernelLine{cite(event), event.raw, &event};
+    }
+  }
+  if (!s.facts->kernel_log) return std::nullopt;
+  for (const std::string& line : *s.facts->kernel_log) {
+    if (has_all(line, words)) {
+      return KernelLine{cite(Source{s.facts->kernel_log.source.path, line}), line, nullptr};
+    }
+  }
+  return std::nullopt;
+}
+
+/// The RDMA device of the failure: the one the line names, else the only one known.
+inline const RdmaDevice* device_of(const Situation& s) {
+  const auto& devices = s.facts->devices;
+  if (s.incident && !s.incident->first.device.empty()) {
+    const auto at = devices.find(s.incident->first.device);
+    if (at != devices.end()) return &at->second;
+  }
+  return devices.size() == 1 ? &devices.begin()->second : nullptr;
+}
+
+inline std::string device_name(const Situation& s) {
+  if (s.incident && !s.incident->first.device.empty()) return s.incident->first.device;
+  const RdmaDevice* device = device_of(s);
+  return device ? device->name : std::string();
+}
+
+/// Within two percent of the ceiling: what is left is not enough for a job's next step, and counts are taken a little
+/// late.
+constexpr bool nearly_full(std::uint64_t count, std::uint64_t ceiling) {
+  return ceiling > 0 && count >= ceiling - ceiling / 50;
+}
+
+/// "1,204"
+inline std::string grouped(std::uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t at = digits.size(); at > 3;) {
+    at -= 3;
+    digits.insert(at, 1, ',');
+  }
+  return digits;
+}
+
+/// The first three numbers of "6.8.0-45-generic" or "1.29.1"; nothing if it does not begin with a number.
+inline std::optional<std::array<std::uint64_t, 3>> version_of(std::string_view text) {
+  text = trim(text);
+  consume(text, "v");
+  std::array<std::uint64_t, 3> parts{};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto number = parse_u64(take_digits(text));
+    if (!number) return i == 0 ? std::nullopt : std::optional(parts);
+    parts[i] = *number;
+    if (!consume(text, ".")) break;
+  }
+  return parts;
+}
+
+/// Unknown or unreadable versions are not below anything.
+inline bool below(std::string_view version, const std::array<std::uint64_t, 3>& bound) {
+  const auto parts = version_of(version);
+  return parts && *parts < bound;
+}
+
+/// A job that went on is degraded, not broken.
+inline Outcome judged(const Situation& s, Outcome out) {
+  if (out.kind == Outcome::Kind::kFound && s.incident && s.incident->continued && !out.severity) {
+    out.severity = Severity::kWarning;
+  }
+  return out;
+}
+
+inline Outcome with(Outcome out, std::vector<Remedy> remedies) {
+  out.remedies = std::move(remedies);
+  return out;
+}
+
+inline Outcome at_severity(Outcome out, Severity severity) {
+  out.severity = severity;
+  return out;
+}
+
+}  // namespace pindown::look

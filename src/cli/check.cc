@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// `pindown check [INPUT…] [--pid P]…`: reads inputs or this host, diagnoses, renders.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <memory>
+
+#include "base/text.h"
+#include "checks/diagnose.h"
+#include "cli/cli.h"
+#include "facts/collect.h"
+#include "model/read_log.h"
+#include "finding/report_json.h"
+#include "render/report_text.h"
+
+namespace pindown::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> inputs;
+  std::vector<std::int64_t> pids;
+  std::string need;
+  std::string threshold = "error";
+  bool here = false;
+  bool trigger_literals = false;
+  Output output;
+};
+
+std::string host_name() {
+  std::string name(256, '\0');
+  if (::gethostname(name.data(), name.size() - 1) != 0) return {};
+  name.resize(name.find('\0'));
+  return name;
+}
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  std::string text(32, '\0');
+  text.resize(std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc));
+  return text;
+}
+
+LogInput failed_input(const std::string& path, const std::string& problem) {
+  LogInput input;
+  input.summary = {path, "unreadable", 0, 0, problem};
+  return input;
+}
+
+LogInput read_input(const std::string& path) {
+  auto stream = open_input(path);
+  if (!stream) return failed_input(path, stream.error().message);
+  return read_log(**stream, path == "-" ? "stdin" : path);
+}
+
+/// A directory's files that say nothing to pindown are not worth a complaint each: only their number is kept.
+void read_directory(const std::string& path, std::vector<LogInput>& logs) {
+  Listing listing = list_inputs(path);
+  std::size_t understood = 0;
+  const std::size_t before = logs.size();
+  for (const std::string& file : listing.files) {
+    LogInput input = read_input(file);
+    if (!input.recognised && input.summary.problem.empty()) continue;
+    if (!input.recognised && (input.summary.kind == "empty" || input.summary.kind == "unrecognised")) continue;
+    understood += input.recognised ? 1 : 0;
+    logs.push_back(std::move(input));
+  }
+  if (understood == 0 && logs.size() == before) {
+    logs.push_back(failed_input(path, fmt::format("none of its {} files is known to pindown", listing.files.size())));
+    logs.back().summary.kind = "directory";
+  }
+  for (const std::string& problem : listing.problems) logs.push_back(failed_input(path, problem));
+}
+
+std::vector<LogInput> read_inputs(const std::vector<std::string>& paths) {
+  std::vector<LogInput> logs;
+  for (const std::string& path : paths) {
+    if (path != "-" && is_directory(path)) {
+      read_directory(path, logs);
+    } else {
+      logs.push_back(read_input(path));
+    }
+  }
+  return logs;
+}
+
+/// Facts of this machine may join a log only if the log is of this machine (product.md): by name, and not from inside a
+/// container.
+bool log_is_from_here(const std::vector<LogInput>& logs, const std::string& host) {
+  if (host.empty()) return false;
+  const std::string_view short_name = std::string_view(host).substr(0, host.find('.'));
+  bool any = false;
+  for (const LogInput& log : logs) {
+    for (const logs::Event& event : log.events) {
+      const std::string_view seen = event.shape.host;
+      if (seen.empty()) continue;
+      if (event.shape.kubernetes || logs::looks_like_docker_id(seen)) return false;
+      if (!iequals(seen, host) && !iequals(seen, short_name) && !iequals(seen.substr(0, seen.find('.')), host))
+        return false;
+      any = true;
+    }
+  }
+  return any;
+}
+
+std::vector<Process> chain_of(const Host& host, const Process& process) {
+  return collect_ancestors(host, process);
+}
+
+LiveFacts collect_live(const Host& host, const std::vector<std::int64_t>& pids) {
+  LiveFacts live;
+  live.machine = collect_machine(host);
+  if (live.machine.host.empty()) live.machine.host = host_name();
+  live.asked = pids;
+  for (const std::int64_t pid : pids) {
+    const Process process = collect_process(host, pid);
+    if (process.memlock.missing == Missing::kVanished || process.memlock.missing == Missing::kAbsent) {
+      live.vanished.push_back(pid);
+    } else {
+      live.jobs.push_back(chain_of(host, process));
+    }
+  }
+  if (!pids.empty()) return live;
+  const ProcessScan scan = collect_processes(host);
+  for (const Process& process : scan.jobs) live.jobs.push_back(chain_of(host, process));
+  for (const Process& process : scan.daemons) live.daemons.push_back(chain_of(host, process));
+  live.seen = scan.seen;
+  live.denied = scan.denied;
+  return live;
+}
+
+Severity severity_from(const std::string& name) {
+  if (name == "note") return Severity::kNote;
+  return name == "warning" ? Severity::kWarning : Severity::kError;
+}
+
+int render(Report report, const Options& options) {
+  if (report.host.empty()) report.host = host_name();
+  report.time = utc_now();
+  const std::string text = options.output.format == Format::kJson ? dump(to_json(report)) + "\n"
+                                                                  : render_text(report, make_style(options.output));
+  if (!print(text)) return kInternal;
+  return exit_code(report.verdict);
+}
+
+int check_logs(const Options& options, const Policy& policy) {
+  std::vector<LogInput> logs = read_inputs(options.inputs);
+  for (const LogInput& log : logs) {
+    const std::string& problem = log.summary.problem;
+    if (!problem.empty()) complain(contains(problem, log.summary.path) ? problem : log.summary.path + ": " + problem);
+  }
+  std::optional<LiveFacts> here;
+  if (options.here || log_is_from_here(logs, host_name())) {
+    here.emplace();
+    here->machine = collect_machine(*make_live_host());
+  }
+  return render(diagnose_logs(std::move(logs), here, policy), options);
+}
+
+int check_host(const Options& options, const Policy& policy) {
+  const auto host = make_live_host();
+  return render(diagnose_host(collect_live(*host, options.pids), policy), options);
+}
+
+int print_literals() {
+  std::string out;
+  for (const std::string_view literal : trigger_literals()) out += fmt::format("{}\n", literal);
+  return print(out) ? 0 : kInternal;
+}
+
+int run_check(const Options& options) {
+  if (options.trigger_literals) return print_literals();
+  Policy policy;
+  policy.threshold = severity_from(options.threshold);
+  if (!options.need.empty()) {
+    const auto need = parse_size(options.need);
+    if (!need) {
+      complain("--need: " + need.error());
+      return kUsage;
+    }
+    policy.need = {need->bytes, "--need " + options.need};
+  }
+  if (!options.inputs.empty() && !options.pids.empty()) {
+    complain("give either inputs or --pid, not both");
+    return kUsage;
+  }
+  return options.inputs.empty() ? check_host(options, policy) : check_logs(options, policy);
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, Run& run) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("check", "diagnose logs, a process, or (with no input) this host");
+  command->add_option("INPUT", options->inputs, "logs, plain or compressed; directories of them; - for standard input");
+  command->add_option("--pid", options->pids, "judge this process and its ancestors (may be given more than once)")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 22))
+      ->type_name("P");
+  command->add_option("--need", options->need, "locked memory the job needs per process: 4G, 512MiB")
+      ->type_name("SIZE");
+  command->add_option("--threshold", options->threshold, "findings from this severity on are a fault (default error)")
+      ->check(CLI::IsMember({"note", "warning", "error"}))
+      ->type_name("SEVERITY");
+  command->add_flag("--here", options->here, "the logs are from this machine: use its facts too");
+  command->add_flag("-v,--verbose", options->output.verbose, "show all evidence, trails and what was ruled out");
+  command->add_flag("--trigger-literals", options->trigger_literals)->group("");
+  add_output_options(*command, options->output, {"text", "json"});
+  command->callback([options, &run] { run = [options] { return run_check(*options); }; });
+}
+
+}  // namespace pindown::cli

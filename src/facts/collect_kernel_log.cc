@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel's log of the live machine, cut down to what can matter to registered memory. Entry points:
+// collect_kernel_log, pick_kernel_lines. Must not: understand a line (logs/ does), or keep a whole log.
+#include <fmt/format.h>
+#include <sys/klog.h>
+
+#include <algorithm>
+#include <bitset>
+#include <cerrno>
+#include <memory>
+
+#include "base/text.h"
+#include "facts/collect_detail.h"
+
+namespace pindown::collect {
+namespace {
+
+constexpr int kReadAll = 3;      // SYSLOG_ACTION_READ_ALL, include/linux/syslog.h
+constexpr int kSizeBuffer = 10;  // SYSLOG_ACTION_SIZE_BUFFER
+constexpr int kMaxBytes = 1 << 20;
+constexpr std::size_t kMaxLines = 4096;
+constexpr std::size_t kMaxLineBytes = 2048;
+
+// Lower case. All must begin a word: "efa" is in "default" and "oom" in "room".
+constexpr std::string_view kWords[] = {
+    "rdma",
+    "irdma",
+    "infiniband",
+    "ib_",
+    "mlx4",
+    "mlx5",
+    "efa",
+    "rxe",
+    "siw",
+    "rocep",
+    "bnxt_re",
+    "hfi1",
+    "nvrm",
+    "nvidia",
+    "amdgpu",
+    "oom",
+    "out of memory",
+    "killed process",
+    "segfault",
+    "peer_mem",
+    "peermem",
+    "nv_peer_mem",
+    "nvidia_peermem",
+    "avc:",
+    "apparmor",
+    "unknown symbol",
+    "dmar:",
+    "amd-vi:",
+    "hugetlb_",
+    "general protection",
+};
+
+/// Which two lower-case letters begin a word of kWords: one look-up a byte instead of thirty searches a line.
+class Starts {
+ public:
+  Starts() {
+    for (const std::string_view word : kWords) set_.set(index(word[0], word[1]));
+  }
+  bool has(char a, char b) const { return set_[index(to_lower(a), to_lower(b))]; }
+
+ private:
+  static std::size_t index(char a, char b) {
+    return static_cast<std::size_t>(static_cast<unsigned char>(a)) << 8 | static_cast<unsigned char>(b);
+  }
+  std::bitset<65536> set_;
+};
+
+bool starts_with_word(std::string_view text) {
+  return std::any_of(std::begin(kWords), std::end(kWords),
+                     [&](std::string_view word) { return iequals(text.substr(0, word.size()), word); });
+}
+
+bool matters(std::string_view line, const Starts& starts) {
+  for (std::size_t i = 0; i + 1 < line.size(); ++i) {
+    if (!starts.has(line[i], line[i + 1]) || (i > 0 && is_alnum(line[i - 1]))) continue;
+    if (starts_with_word(line.substr(i))) return true;
+  }
+  return false;
+}
+
+std::string_view without_priority(std::string_view line) {
+  std::string_view rest = line;
+  if (!consume(rest, "<") || take_digits(rest).empty() || !consume(rest, ">")) return line;
+  return rest;
+}
+
+}  // namespace
+
+std::vector<std::string> pick_kernel_lines(std::string_view text) {
+  const auto starts = std::make_unique<Starts>();
+  std::vector<std::string> kept;
+  std::string_view line;
+  while (next_line(text, line)) {
+    line = without_priority(line).substr(0, kMaxLineBytes);
+    if (matters(line, *starts)) kept.emplace_back(line);
+  }
+  if (kept.size() > kMaxLines) kept.erase(kept.begin(), kept.end() - static_cast<std::ptrdiff_t>(kMaxLines));
+  return kept;
+}
+
+void collect_kernel_log(const Host& host, Facts& facts) {
+  using Lines = Fact<std::vector<std::string>>;
+  if (!host.live()) return;
+  const int size = std::clamp(::klogctl(kSizeBuffer, nullptr, 0), 1 << 16, kMaxBytes);
+  const auto buffer = std::make_unique_for_overwrite<char[]>(static_cast<std::size_t>(size));
+  const int n = ::klogctl(kReadAll, buffer.get(), size);
+  if (n >= 0) {
+    facts.kernel_log = Lines::of(pick_kernel_lines({buffer.get(), static_cast<std::size_t>(n)}), {"dmesg", {}});
+    return;
+  }
+  // kernel.dmesg_restrict, or a container's seccomp profile (kernel/printk/printk.c check_syslog_permissions).
+  const bool denied = errno == EPERM || errno == EACCES;
+  facts.kernel_log = Lines::none(denied ? Missing::kDenied : Missing::kError, "dmesg");
+  facts.problems.push_back(fmt::format("cannot read the kernel log: {}; run as root, or dmesg | pindown check -",
+                                       denied ? "permission denied" : "not available here"));
+}
+
+}  // namespace pindown::collect

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the locked-memory limit in the spellings of shells, /proc, prlimit and Python. Entry points: read_*. A number
+// whose unit is not evident is not read: 64 may be KiB or pages of a book.
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "facts/paste_internal.h"
+#include "facts/proc.h"
+
+namespace pindown::paste {
+namespace {
+
+std::optional<Limit> parse_kib(std::string_view word) {
+  if (word == "unlimited" || word == "infinity") return Limit::unlimited();
+  const auto kib = parse_u64(word);
+  return kib ? std::optional(Limit::of_kib(*kib)) : std::nullopt;
+}
+
+/// "64", "64 kbytes", "8MB", "unlimited": a number without unit counts KiB, as every shell prints it.
+std::optional<Limit> parse_value(std::string_view value, std::string_view unit) {
+  if (unit.empty()) return parse_kib(value);
+  const auto size = parse_size(std::string(value) + std::string(unit));
+  return size ? std::optional(*size) : std::nullopt;
+}
+
+std::optional<Limit> parse_rlim(std::string_view word) {
+  word = trim(word);
+  if (word == "-1" || word == "unlimited" || word == "infinity" || word == "RLIM_INFINITY") return Limit::unlimited();
+  const auto bytes = parse_u64(word);
+  return bytes ? std::optional(Limit{*bytes}) : std::nullopt;
+}
+
+void learn(const Context& c, Limit limit, bool hard) {
+  MemlockLimit out;
+  (hard ? out.hard : out.soft) = limit;
+  learn_memlock(c, out);
+}
+
+bool asks_hard(const Context& c) {
+  return c.question && c.question->hard;
+}
+
+bool is_kib_unit(std::string_view text) {
+  static constexpr std::array<std::string_view, 5> kUnits = {"kbytes", "kb", "kibytes", "kib", "kilobytes"};
+  std::size_t n = 0;
+  while (n < text.size() && is_alpha(text[n])) ++n;
+  return std::ranges::any_of(kUnits, [&](std::string_view unit) { return iequals(text.substr(0, n), unit); });
+}
+
+/// "max locked memory (kbytes, -l) 64" (bash), "locked memory(kbytes) 64" (dash), "-l: locked-in-memory size (kbytes)
+/// 64" (zsh), "Maximum size that may be locked into memory (kB, -l) 64" (fish), "locked memory (kb) (-l) 64" (busybox).
+bool read_listing(const Context& c) {
+  static constexpr std::array<std::string_view, 5> kPhrases = {
+      "locked memory", "locked-in-memory", "locked into memory", "locked address space", "lockedmem"};
+  std::string_view rest;
+  for (const std::string_view phrase : kPhrases) {
+    const auto at = c.text.find(phrase);
+    if (at == c.text.npos || at > 80) continue;
+    rest = c.text.substr(at + phrase.size());
+    break;
+  }
+  const auto open = rest.find('(');
+  if (open == rest.npos || !is_kib_unit(rest.substr(open + 1))) return false;
+  const auto close = rest.find(')', open);
+  if (close == rest.npos) return false;
+  auto words = split_blanks(rest.substr(close + 1));
+  if (!words.empty() && words[0] == "(-l)") words.erase(words.begin());
+  if (words.size() != 1) return false;
+  const auto limit = parse_kib(words[0]);
+  if (limit) learn(c, *limit, asks_hard(c));
+  return limit.has_value();
+}
+
+/// `limit` of csh, tcsh and zsh: "memorylocked 64 kbytes", "memorylocked 64kB".
+bool read_csh(const Context& c) {
+  std::string_view rest = c.text;
+  if (!consume(rest, "memorylocked")) return false;
+  rest = trim(rest);
+  if (rest.empty() || !is_alpha(rest.back())) return false;  // a number without unit
+  const auto limit = parse_size(rest);
+  if (limit) learn(c, *limit, asks_hard(c));
+  return limit.has_value();
+}
+
+/// Advice ("please set ulimit -l = unlimited") is not a measurement.
+bool is_advice(std::string_view before) {
+  static constexpr std::array<std::string_view, 12> kWords = {
+      "set ", "should", "must", "please", "sure", "need", "ensure", "recommend", "try ", "if ", "expect", "want"};
+  return before.size() > 60 ||
+         std::ranges::any_of(kWords, [&](std::string_view word) { return icontains(before, word); });
+}
+
+struct Value {
+  std::string_view word, unit;
+};
+
+/// Value and unit at the start of `text`; they must end at a boundary.
+std::optional<Value> take_value(std::string_view text) {
+  while (!text.empty() && (is_blank(text[0]) || text[0] == '\'' || text[0] == '"' || text[0] == '`')) {
+    text.remove_prefix(1);
+  }
+  Value out;
+  std::size_t n = 0;
+  while (n < text.size() && is_digit(text[n])) ++n;
+  if (n == 0) {
+    while (n < text.size() && is_alpha(text[n])) ++n;
+    out.word = text.substr(0, n);
+    if (out.word != "unlimited" && out.word != "infinity") return std::nullopt;
+    return out;
+  }
+  out.word = text.substr(0, n);
+  text.remove_prefix(n);
+  if (!text.empty() && text[0] == ' ') text.remove_prefix(1);
+  n = 0;
+  while (n < text.size() && is_alpha(text[n])) ++n;
+  const std::string_view unit = text.substr(0, n);
+  const bool boundary =
+      n == text.size() || (text[n] != '.' && text[n] != '_' && !is_digit(text[n])) || n + 1 == text.size();
+  if (!boundary) return std::nullopt;
+  if (parse_size("1" + std::string(unit))) out.unit = unit;
+  return out;
+}
+
+/// The sign between a name and its value: ':' '=' "=>" "->". False if there is none.
+bool drop_sign(std::string_view& text) {
+  static constexpr std::array<std::string_view, 7> kSigns = {"=>", "->", "==", "=", ":", "→", "is "};
+  while (!text.empty() &&
+         (is_blank(text[0]) || text[0] == ')' || text[0] == '`' || text[0] == '\'' || text[0] == '"')) {
+    text.remove_prefix(1);
+  }
+  if (text.starts_with('(') || is_kib_unit(text)) {  // "ulimit -l (kbytes): 64"
+    std::string_view unit = text;
+    consume(unit, "(");
+    if (!is_kib_unit(unit)) return false;
+    const auto end = unit.find_first_of(":=");
+    if (end == unit.npos || end > 16) return false;
+    text = unit.substr(end);
+  }
+  return std::ranges::any_of(kSigns, [&](std::string_view sign) { return consume(text, sign); });
+}
+
+/// "ulimit -l: 64", "ulimit -Hl = unlimited", "ulimit -l (kbytes): 64".
+bool read_named_ulimit(const Context& c) {
+  const auto at = c.text.find("ulimit -");
+  if (at == c.text.npos || is_advice(c.text.substr(0, at))) return false;
+  std::string_view rest = c.text.substr(at + 8);
+  std::size_t n = 0;
+  while (n < rest.size() && (is_alpha(rest[n]) || rest.substr(n).starts_with(" -"))) n += is_alpha(rest[n]) ? 1 : 2;
+  const std::string_view flags = rest.substr(0, n);
+  rest.remove_prefix(n);
+  if (flags.find('l') == flags.npos || flags.find_first_not_of("SHl -") != flags.npos) return false;
+  if (!drop_sign(rest)) return false;
+  const auto value = take_value(rest);
+  if (!value) return false;
+  const auto limit = parse_value(value->word, value->unit);
+  if (!limit) return false;
+  learn(c, *limit, flags.find('H') != flags.npos && flags.find('S') == flags.npos);
+  return true;
+}
+
+/// "memlock=unlimited", "RLIMIT_MEMLOCK: 64 KiB": only with a unit, and not where it configures something.
+bool read_named_memlock(const Context& c) {
+  static constexpr std::array<std::string_view, 3> kNames = {"memlock", "MEMLOCK", "Memlock"};
+  std::size_t at = c.text.npos;
+  for (const std::string_view name : kNames) at = std::min(at, c.text.find(name));
+  if (at == c.text.npos) return false;
+  std::string_view before = c.text.substr(0, at);
+  if (is_advice(before) || contains(before, "ulimit") || before.ends_with("Limit") || before.ends_with("rlimit_"))
+    return false;
+  if (before.ends_with("RLIMIT_")) before.remove_suffix(7);
+  if (!before.empty() && !is_blank(before.back()) && before.back() != '(' && before.back() != ',') return false;
+  std::string_view rest = c.text.substr(at + 7);
+  if (!consume(rest, " limit")) consume(rest, "_limit");
+  if (!drop_sign(rest)) return false;
+  const auto value = take_value(rest);
+  if (!value || (value->unit.empty() && is_digit(value->word[0]))) return false;
+  const auto limit = parse_value(value->word, value->unit);
+  if (limit) learn(c, *limit, false);
+  return limit.has_value();
+}
+
+std::string_view between(std::string_view text, std::string_view before, std::string_view ends) {
+  const auto at = text.find(before);
+  if (at == text.npos) return {};
+  const std::string_view rest = trim(text.substr(at + before.size()));
+  return rest.substr(0, rest.find_first_of(ends));
+}
+
+}  // namespace
+
+bool read_limits_line(const Context& c) {
+  const auto at = c.text.find("Max locked memory");
+  if (at == c.text.npos) return false;
+  const auto limit = parse_limits(c.text.substr(at));
+  if (limit) learn_memlock(c, *limit);
+  return limit.has_value();
+}
+
+bool read_lock_phrase(const Context& c) {
+  return read_limits_line(c) || read_listing(c) || read_csh(c) || read_rlimit_tuple(c) || read_named_ulimit(c) ||
+         read_named_memlock(c);
+}
+
+/// "MEMLOCK    max locked-in-memory address space 8388608 8388608 bytes" (util-linux prlimit).
+bool read_prlimit(const Context& c) {
+  if (!c.text.starts_with("MEMLOCK")) return false;
+  const auto words = split_blanks(c.text);
+  if (words.size() < 4 || words[0] != "MEMLOCK" || words.back() != "bytes") return false;
+  const auto soft = parse_rlim(words[words.size() - 3]);
+  const auto hard = parse_rlim(words[words.size() - 2]);
+  if (!soft || !hard) return false;
+  learn_memlock(c, {soft, hard});
+  return true;
+}
+
+/// getrlimit as Python prints it: "(65536, -1)"; or "RLIMIT_MEMLOCK: soft=65536 hard=65536". RLIMIT_MEMLOCK is in
+/// bytes.
+bool read_rlimit_tuple(const Context& c) {
+  const bool asked = c.question && c.question->topic == Topic::kRlimitTuple;
+  if (!asked && !contains(c.text, "RLIMIT_MEMLOCK")) return false;
+  std::optional<Limit> soft, hard;
+  const auto open = c.text.find('(');
+  const auto close = open == c.text.npos ? open : c.text.find(')', open);
+  if (close != c.text.npos) {
+    const auto parts = split(c.text.substr(open + 1, close - open - 1), ',');
+    if (parts.size() == 2) {
+      soft = parse_rlim(parts[0]);
+      hard = parse_rlim(parts[1]);
+    }
+  }
+  if (!soft && !hard) {
+    soft = parse_rlim(between(c.text, "soft=", ", \t)"));
+    hard = parse_rlim(between(c.text, "hard=", ", \t)"));
+  }
+  if (!soft || !hard) return false;
+  learn_memlock(c, {soft, hard});
+  return true;
+}
+
+bool read_ulimit_value(const Context& c) {
+  const auto limit = parse_kib(c.text);
+  if (limit) learn(c, *limit, asks_hard(c));
+  return limit.has_value();
+}
+
+}  // namespace pindown::paste

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+// See incident.h. The order of decisions is the spine of the taxonomy: what failed first, what merely followed, did it
+// go on.
+#include "logs/incident.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "logs/nccl_version.h"
+
+namespace pindown::logs {
+namespace {
+
+constexpr std::size_t kKeep = 64;
+
+bool is_kernel(Kind kind) {
+  switch (kind) {
+    case Kind::kMlx5Command:
+    case Kind::kEfaCommand:
+    case Kind::kMkeyAsync:
+    case Kind::kKernelPin:
+    case Kind::kNvrm:
+    case Kind::kUnknownSymbol:
+    case Kind::kAvcDenied:
+    case Kind::kKernelSegfault:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Warnings that name a condition without saying that anything failed of it.
+bool is_weak(const Event& e) {
+  return e.kind == Kind::kMemlockWarning || e.kind == Kind::kDriverMissing || e.kind == Kind::kRegisterableLow;
+}
+
+/// Failures that another rank's or an earlier failure brings about; never first while a direct one exists.
+bool is_derived(Kind kind) {
+  return kind == Kind::kConnection || kind == Kind::kLibraryError || kind == Kind::kCompletion;
+}
+
+/// Ends of a process: first only if they come before everything else.
+bool is_end(Kind kind) {
+  return kind == Kind::kSegfault || kind == Kind::kSigbus || kind == Kind::kKilled || kind == Kind::kPythonException;
+}
+
+bool is_direct_registration(const Event& e) {
+  return is_registration(e.kind) && !is_weak(e);
+}
+
+/// Events are already in the order of their inputs and lines. When every failure carries a wall clock time, and the
+/// times span less than a day (one clock, not local time beside UTC), that order is better.
+void order_by_time(std::vector<Event>& failures) {
+  if (failures.size() < 2) return;
+  if (!std::ranges::all_of(failures, [](const Event& e) { return e.shape.time_us.has_value(); })) return;
+  const auto [low, high] = std::ranges::minmax(failures, {}, [](const Event& e) { return *e.shape.time_us; });
+  constexpr std::int64_t kDay = std::int64_t{86400} * 1000000;
+  if (*high.shape.time_us - *low.shape.time_us >= kDay) return;
+  std::ranges::stable_sort(failures, {}, [](const Event& e) { return *e.shape.time_us; });
+}
+
+/// Several inputs, not all lines timed: the input whose first timed failure is earliest goes first.
+void order_inputs(std::vector<Event>& failures) {
+  std::map<std::string, std::int64_t> first;
+  for (const Event& e : failures) {
+    if (e.shape.time_us) {
+      first.try_emplace(e.input, *e.shape.time_us);
+    } else if (!first.contains(e.input)) {
+      return;  // an input that starts untimed: its place is unknown, keep the order given
+    }
+  }
+  std::ranges::stable_sort(failures, {}, [&first](const Event& e) { return first[e.input]; });
+}
+
+void note_rank(Incident& incident, const Event& e) {
+  constexpr std::size_t kMost = 65536;
+  if (!e.shape.host.empty() && incident.hosts.size() < kMost) incident.hosts.insert(e.shape.host);
+  std::string rank;
+  if (e.shape.rank) {
+    rank = fmt::format("rank {}", *e.shape.rank);
+  } else if (e.shape.pid) {
+    rank = fmt::format("{}:{}", e.shape.host, *e.shape.pid);
+  }
+  if (!rank.empty() && incident.ranks.size() < kMost) incident.ranks.insert(rank);
+}
+
+void attach_echo(Incident& incident, Event e) {
+  incident.echo_count += 1 + e.repeats;
+  if (incident.echoes.size() < kKeep) incident.echoes.push_back(std::move(e));
+}
+
+/// A later line of the same failure often knows more: NCCL's torch echo lacks the position, UCX's second line the size.
+void complete(Event& first, const Event& later) {
+  if (!first.error && later.error && first.verb == later.verb) {
+    first.error = later.error;
+    first.error_text = later.error_text;
+  }
+  if (!first.limit && later.limit) {
+    first.limit = later.limit;
+    first.limit_hint = later.limit_hint;
+  }
+  if (first.device.empty()) first.device = later.device;
+}
+
+void attach_same(Incident& incident, Event e) {
+  incident.occurrences += 1 + e.repeats;
+  note_rank(incident, e);
+  complete(incident.first, e);
+  if (incident.same.size() < kKeep) incident.same.push_back(std::move(e));
+}
+
+bool same_failure(const Event& a, const Event& b) {
+  const bool both_registration = is_direct_registration(a) && is_direct_registration(b);
+  if (both_registration && a.kind != Kind::kSetrlimitRefused && b.kind != Kind::kSetrlimitRefused) {
+    return a.error == b.error || !a.error || !b.error;
+  }
+  return a.kind == b.kind;
+}
+
+Incident start_incident(Event first) {
+  Incident incident;
+  note_rank(incident, first);
+  incident.occurrences = 1 + first.repeats;
+  incident.first = std::move(first);
+  return incident;
+}
+
+/// Where a failure belongs: the same failure elsewhere, a consequence of one, or a new incident.
+void place_failure(std::vector<Incident>& incidents, Event e) {
+  for (Incident& incident : incidents) {
+    if (same_failure(incident.first, e)) return attach_same(incident, std::move(e));
+  }
+  const bool consequence = is_derived(e.kind) || is_end(e.kind) || e.kind == Kind::kHostOom;
+  if (!incidents.empty() && consequence) return attach_echo(incidents.front(), std::move(e));
+  if (!incidents.empty() && is_weak(e)) return attach_echo(incidents.front(), std::move(e));
+  incidents.push_back(start_incident(std::move(e)));
+}
+
+/// Puts direct failures before what they bring about; keeps the order otherwise. An end of a process or an
+/// out-of-memory that comes before the first registration failure stays before it (N-05).
+std::vector<Event> causes_first(std::vector<Event> failures) {
+  const auto rank = [](const Event& e) { return is_derived(e.kind) ? 2 : is_weak(e) ? 1 : 0; };
+  std::ranges::stable_sort(failures, {}, rank);
+  return failures;
+}
+
+// ---- context
+
+void read_using_line(const Event& e, RunContext& run) {
+  std::string_view rest = e.detail.empty() ? std::string_view(e.shape.text) : std::string_view(e.shape.text);
+  run.net_ib = true;
+  run.relaxed_ordering = contains(rest, "[RO]") || run.relaxed_ordering.value_or(false);
+  for (const std::string_view word : split_blanks(rest)) {
+    const auto close = word.find(']');
+    const auto colon = word.find(':');
+    if (word.front() != '[' || close == std::string_view::npos || colon == std::string_view::npos || colon < close)
+      continue;
+    if (run.devices.size() < 64) run.devices.emplace(word.substr(close + 1, colon - close - 1));
+  }
+}
+
+void read_channel(const Event& e, RunContext& run) {
+  const std::string_view path = e.detail;
+  if (path.starts_with("Socket")) run.socket_transport = true;
+  if (!path.starts_with("IB") && !path.starts_with("AWS") && !path.starts_with("OFI") && !path.starts_with("UCX"))
+    return;
+  (contains(path, "GDRDMA") ? run.gdr_channels : run.host_channels) = true;
+}
+
+void read_transport(const Event& e, RunContext& run) {
+  const std::string_view detail = e.detail;
+  if (contains(e.shape.text, "Using network")) {
+    if (detail == "Socket") run.socket_transport = true;
+    if (detail == "IB" || detail.starts_with("IB")) run.net_ib = true;
+    if (detail != "Socket" && detail != "IB") run.plugin = std::string(detail);
+  } else if (icontains(detail, "tcp") || icontains(detail, "socket") || icontains(detail, "ethernet")) {
+    run.socket_transport = true;
+  }
+}
+
+void read_context(const Event& e, RunContext& run) {
+  switch (e.kind) {
+    case Kind::kVersion:
+      if (run.nccl_version.empty()) {
+        run.nccl_version = e.detail;
+        run.version_event = e;
+      }
+      break;
+    case Kind::kNetUsing:
+      read_using_line(e, run);
+      break;
+    case Kind::kChannel:
+      read_channel(e, run);
+      break;
+    case Kind::kGdr:
+      run.gdr_enabled = run.gdr_enabled.value_or(false) || e.detail == "Enabled";
+      break;
+    case Kind::kDmabufAvailable:
+      run.dmabuf_available = true;
+      break;
+    case Kind::kTransport:
+      read_transport(e, run);
+      break;
+    case Kind::kInitComplete:
+      run.init_complete = true;
+      break;
+    case Kind::kBanner:
+      if (e.library == "aws-ofi-nccl" && run.plugin.empty()) run.plugin = e.detail;
+      if (e.library == "slurm" || e.library == "pyxis" || e.library == "enroot" || e.library == "pbs" ||
+          e.library == "ray" || e.library == "deepspeed") {
+        run.launchers.insert(e.library);
+      }
+      break;
+    default:
+      break;
+  }
+  const bool citable = e.kind == Kind::kNetUsing || e.kind == Kind::kChannel || e.kind == Kind::kTransport ||
+                       e.kind == Kind::kGdr || e.kind == Kind::kBanner || e.kind == Kind::kDmabufAvailable;
+  if (citable && run.notes.size() < kKeep) run.notes.push_back(e);
+}
+
+void read_launcher(const Event& e, RunContext& run) {
+  if (!e.shape.launcher.empty()) run.launchers.insert(e.shape.launcher);
+  if (e.shape.launcher == "srun") run.launchers.insert("slurm");
+  if (e.shape.kubernetes) run.launchers.insert("kubectl");
+}
+
+// ---- did the job go on
+
+bool follows(const Event& later, const Event& first) {
+  if (later.input == first.input) return later.line > first.line;
+  return later.shape.time_us && first.shape.time_us && *later.shape.time_us > *first.shape.time_us;
+}
+
+void decide_continued(LogFindings& log, const std::vector<Event>& events) {
+  for (Incident& incident : log.incidents) {
+    std::optional<Event> proof;
+    bool ended = false;
+    for (const Event& e : events) {
+      if (!follows(e, incident.first)) continue;
+      const bool end =
+          e.kind == Kind::kExit || is_end(e.kind) || e.kind == Kind::kLibraryError || e.kind == Kind::kHostOom;
+      if (end && !is_weak(incident.first)) ended = true;
+      const bool socket = e.kind == Kind::kTransport && (e.detail == "Socket" || icontains(e.detail, "tcp"));
+      const bool going_on = e.kind == Kind::kProgress || e.kind == Kind::kInitComplete || socket;
+      if (going_on && (!proof || e.kind == Kind::kProgress)) proof = e;
+    }
+    for (const Event& e : incident.echoes) {
+      if (is_end(e.kind) || e.kind == Kind::kLibraryError) ended = ended || !is_weak(incident.first);
+    }
+    incident.continued = proof.has_value() && !ended;
+    if (incident.continued) incident.continued_by = proof;
+  }
+  log.context.progress_after_failure = !log.incidents.empty() && log.incidents.front().continued;
+}
+
+void name_versions(LogFindings& log) {
+  for (Incident& incident : log.incidents) {
+    const bool nccl = incident.first.library == "nccl" || incident.first.library == "rccl";
+    if (!nccl) continue;
+    incident.version_from_banner = !log.context.nccl_version.empty();
+    incident.version_hint = incident.version_from_banner ? log.context.nccl_version : nccl_version_hint(incident.first);
+  }
+}
+
+/// Echoes without any failure (NIXL_ERR_BACKEND, a proxy line alone): something failed whose own line is not in this
+/// log.
+void adopt_orphans(LogFindings& log, std::vector<Event>& echoes) {
+  if (!log.incidents.empty()) return;
+  for (std::size_t i = 0; i < echoes.size(); ++i) {
+    const bool trace = echoes[i].library == "nccl" && !echoes[i].detail.empty();
+    if (trace && (echoes[i].detail == "0" || echoes[i].detail == "7")) continue;
+    Event first = echoes[i];
+    first.kind = Kind::kLibraryError;
+    echoes.erase(echoes.begin() + static_cast<std::ptrdiff_t>(i));
+    log.incidents.push_back(start_incident(std::move(first)));
+    return;
+  }
+}
+
+}  // namespace
+
+LogFindings derive_incidents(std::vector<Event> events, const RunContext& seed) {
+  LogFindings log;
+  log.context = seed;
+  std::vector<Event> failures;
+  std::vector<Event> echoes;
+  for (const Event& e : events) {
+    if (e.kind != Kind::kProgress) log.recognised = true;
+    read_launcher(e, log.context);
+    if (is_kernel(e.kind)) {
+      if (log.context.kernel.size() < 256) log.context.kernel.push_back(e);
+    } else if (is_failure(e.kind)) {
+      if (e.library == "kernel" && log.context.kernel.size() < 256) log.context.kernel.push_back(e);
+      failures.push_back(e);
+    } else if (e.kind == Kind::kEcho || e.kind == Kind::kExit) {
+      echoes.push_back(e);
+    } else {
+      read_context(e, log.context);
+    }
+  }
+  order_inputs(failures);
+  order_by_time(failures);
+  for (Event& e : causes_first(std::move(failures))) place_failure(log.incidents, std::move(e));
+  adopt_orphans(log, echoes);
+  if (!log.incidents.empty()) {
+    for (Event& e : echoes) {
+      note_rank(log.incidents.front(), e);
+      attach_echo(log.incidents.front(), std::move(e));
+    }
+  }
+  decide_continued(log, events);
+  name_versions(log);
+  log.initialised = log.context.init_complete;
+  return log;
+}
+
+}  // namespace pindown::logs

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events of one or many logs → incidents: what failed first, what merely followed, on how many ranks and hosts, and
+// whether the job went on. Entry point: derive_incidents. Pure; decides order and grouping, never causes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "logs/event.h"
+
+namespace pindown::logs {
+
+/// What the INFO lines around a failure say about the run. One per job log.
+struct RunContext {
+  std::string nccl_version;  // from the banner
+  Event version_event;
+  std::optional<bool> relaxed_ordering;  // "[RO]" in NET/IB : Using
+  bool net_ib = false;                   // NET/IB in use
+  bool gdr_channels = false;             // via NET/IB/n/GDRDMA seen
+  bool host_channels = false;            // via NET/IB/n without GDRDMA seen
+  std::optional<bool> gdr_enabled;       // GPU Direct RDMA Enabled/Disabled
+  bool dmabuf_available = false;
+  bool socket_transport = false;  // Using network Socket, tcp
+  bool init_complete = false;
+  bool progress_after_failure = false;
+  std::string plugin;               // aws-ofi-nccl, IBext …
+  std::set<std::string> devices;    // mlx5_0 …
+  std::set<std::string> launchers;  // "srun", "mpirun", "pyxis", "torque", "docker", "podman", "kubectl" …
+  std::vector<Event> kernel;        // kernel-log lines of the same input, in order
+  std::vector<Event> notes;         // context events worth citing (using line, channel line, fallback line), at most 64
+};
+
+struct Incident {
+  Event first;
+  std::vector<Event> same;    // the same failure on other ranks, at most 64 kept
+  std::vector<Event> echoes;  // at most 64 kept
+  std::uint64_t occurrences = 1;
+  std::uint64_t echo_count = 0;
+  std::set<std::string> hosts;
+  std::set<std::string> ranks;  // "host:pid" or rank number, whichever the lines carry
+  bool continued = false;
+  std::optional<Event> continued_by;  // the line that shows it
+  std::string version_hint;           // "2.28.7-2.29.3", from the banner or the line fingerprint
+  bool version_from_banner = false;
+};
+
+struct LogFindings {
+  RunContext context;
+  std::vector<Incident> incidents;  // in order of time; the first is the main one
+  bool recognised = false;          // anything of a known library was seen
+  bool initialised = false;         // an explicit sign that initialisation finished
+};
+
+LogFindings derive_incidents(std::vector<Event> events, const RunContext& seed = {});
+
+}  // namespace pindown::logs

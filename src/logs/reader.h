@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shaped lines → events, by the table of patterns.h. Entry point: EventReader::feed. Keeps at most a bounded number of
+// equal events; the rest are counted on the last one kept.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "logs/event.h"
+
+namespace pindown::logs {
+
+class EventReader {
+ public:
+  explicit EventReader(std::string input) : input_(std::move(input)) {}
+
+  /// True if the line is a message of a known library or a follow-up pindown understands.
+  bool feed(const ShapedLine& line);
+  std::vector<Event> take() { return std::move(events_); }
+
+ private:
+  bool add(Event event, const ShapedLine& line);
+  bool amend(const Event& part, const ShapedLine& line);
+  bool feed_traceback(const ShapedLine& line);
+
+  std::string input_;
+  std::vector<Event> events_;
+  std::map<std::string, std::pair<std::size_t, std::uint64_t>, std::less<>> kept_;  // signature → last index, count
+  std::map<std::string, std::uint64_t, std::less<>> traceback_;  // wrapper → line of an open traceback
+};
+
+/// Literals of all rows: triggers first, then context. `triggers` is how many of them are triggers.
+const std::vector<std::string_view>& event_literals(std::size_t& triggers);
+
+}  // namespace pindown::logs

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which buffer a failed registration was for and how large it can have been, from the verb, [RO], the channels and the
+// trace lines; sizes are NCCL's defaults (src/include/comm.h, src/transport/net.cc; 2.12 to 2.30). Entry point:
+// derive_buffer.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "logs/incident.h"
+
+namespace pindown {
+
+struct BufferGuess {
+  logs::MemoryType memory = logs::MemoryType::kUnknown;
+  std::string what;                      // "one of NCCL's own control buffers (FIFO)"; empty if nothing is known
+  std::optional<std::uint64_t> at_most;  // bytes, default parameters
+  bool user_buffer = false;              // ncclCommRegister or graph registration: failure there is often harmless
+};
+
+BufferGuess derive_buffer(const logs::Incident& incident, const logs::RunContext& run);
+
+/// "a data buffer in host memory, at most 4.6 MiB with NCCL's defaults"
+std::string describe_buffer(const BufferGuess& guess);
+
+}  // namespace pindown

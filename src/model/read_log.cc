@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// See read_log.h.
+#include "model/read_log.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "facts/paste.h"
+#include "logs/reader.h"
+#include "logs/scan.h"
+#include "logs/shape.h"
+
+namespace pindown {
+namespace {
+
+using logs::Event;
+using logs::Kind;
+
+/// "$ cmd", "+ cmd", "root@7d41c0a9be12:/# cmd": what the paste reader must see before the table of messages does.
+bool looks_like_prompt(std::string_view text) {
+  if (text.starts_with("$ ") || text.starts_with("# ") || text.starts_with("+ ") || text.starts_with("% ")) return true;
+  const auto at = text.find('@');
+  if (at == std::string_view::npos || at > 64) return false;
+  const auto mark = text.find_first_of("$#%", at);
+  return mark != std::string_view::npos && mark < 160 && mark + 1 < text.size() && text[mark + 1] == ' ';
+}
+
+logs::ScanLiterals all_literals() {
+  logs::ScanLiterals literals;
+  std::size_t triggers = 0;
+  const auto& events = logs::event_literals(triggers);
+  literals.triggers.assign(events.begin(), events.begin() + static_cast<std::ptrdiff_t>(triggers));
+  literals.context.assign(events.begin() + static_cast<std::ptrdiff_t>(triggers), events.end());
+  const auto& pasted = PasteReader::literals();
+  literals.context.insert(literals.context.end(), pasted.begin(), pasted.end());
+  return literals;
+}
+
+class LogReader {
+ public:
+  LogReader(LogInput& out, const std::string& path) : out_(out), events_(path), paste_(out.facts, path) {}
+
+  void feed(std::uint64_t line, std::string_view text) {
+    for (const logs::ShapedLine& shaped : shaper_.feed(line, text)) take(shaped);
+  }
+  void finish() {
+    for (const logs::ShapedLine& shaped : shaper_.finish()) take(shaped);
+    out_.events = events_.take();
+  }
+  bool understood_paste() const { return paste_seen_; }
+
+ private:
+  void take(const logs::ShapedLine& shaped) {
+    if (looks_like_prompt(shaped.shape.text) && paste_.feed(shaped)) {
+      paste_seen_ = true;
+      return;
+    }
+    if (events_.feed(shaped)) {
+      paste_.end_block();
+      return;
+    }
+    paste_seen_ = paste_.feed(shaped) || paste_seen_;
+  }
+
+  LogInput& out_;
+  logs::Shaper shaper_;
+  logs::EventReader events_;
+  PasteReader paste_;
+  bool paste_seen_ = false;
+};
+
+std::string kind_of(const LogInput& log, bool pasted) {
+  const auto has = [&log](std::string_view library) {
+    return std::ranges::any_of(log.events,
+                               [library](const Event& e) { return e.library == library && e.kind != Kind::kProgress; });
+  };
+  if (has("nccl") || has("torch")) return "nccl-log";
+  if (has("rccl")) return "rccl-log";
+  for (const char* library :
+       {"ucx", "aws-ofi-nccl", "libfabric", "openmpi", "mooncake", "nixl", "nvshmem", "perftest"}) {
+    if (has(library)) return std::string(library) + "-log";
+  }
+  if (has("kernel")) return "kernel-log";
+  const bool any = std::ranges::any_of(log.events, [](const Event& e) { return e.kind != Kind::kProgress; });
+  if (any) return "log";
+  return pasted ? "pasted-facts" : "unrecognised";
+}
+
+/// Why an input says nothing, in one line; empty if it was fine.
+std::string problem_of(const logs::ScanResult& scan, const std::string& kind) {
+  if (!scan.problem.empty()) return scan.problem;
+  if (scan.bytes == 0) return "empty";
+  if (scan.utf16) return "UTF-16 text; convert it first: iconv -f UTF-16 -t UTF-8";
+  if (kind == "unrecognised" && scan.nul_bytes > 16) return "binary, not a log";
+  return {};
+}
+
+}  // namespace
+
+LogInput read_log(InputStream& stream, const std::string& path) {
+  LogInput out;
+  out.summary.path = path;
+  LogReader reader(out, path);
+  const logs::ScanResult scan = scan_lines(
+      stream, all_literals(), [&reader](std::uint64_t line, std::string_view text) { reader.feed(line, text); });
+  reader.finish();
+  out.summary.lines = scan.lines;
+  out.summary.skipped = scan.cut;
+  out.summary.kind = scan.bytes == 0 ? "empty" : kind_of(out, reader.understood_paste());
+  out.summary.problem = problem_of(scan, out.summary.kind);
+  out.recognised = out.summary.kind != "unrecognised" && out.summary.kind != "empty";
+  return out;
+}
+
+std::vector<std::string_view> trigger_literals() {
+  return all_literals().triggers;
+}
+
+}  // namespace pindown

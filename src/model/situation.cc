@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// See situation.h. Every derivation here says in one place what several checks would otherwise each guess.
+#include "model/situation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/errno_name.h"
+#include "base/text.h"
+#include "logs/nccl_version.h"
+#include "model/demand.h"
+
+namespace pindown {
+namespace {
+
+using logs::Event;
+using logs::Kind;
+using logs::MemoryType;
+
+constexpr Limit kLow{std::uint64_t{64} << 20};  // below 64 MiB RDMA jobs fail in practice; product.md "What is enough?"
+
+bool is_queue_or_pd(Kind kind) {
+  return kind == Kind::kCreateQueue || kind == Kind::kAllocPd;
+}
+
+}  // namespace
+
+bool Situation::registration() const {
+  if (incident == nullptr) return false;
+  const Kind what = incident->first.kind;
+  return what == Kind::kRegMr || what == Kind::kRegDmabuf || is_queue_or_pd(what);
+}
+
+bool Situation::queue() const {
+  return incident != nullptr && incident->first.kind == Kind::kCreateQueue;
+}
+
+logs::Kind Situation::failure() const {
+  return incident->first.kind;
+}
+
+bool Situation::has_errno(int number) const {
+  return incident != nullptr && incident->first.error == number;
+}
+
+bool Situation::no_errno() const {
+  return incident != nullptr && !incident->first.error.has_value();
+}
+
+bool Situation::enomem_possible() const {
+  if (incident == nullptr) return false;
+  if (incident->first.error) return *incident->first.error == ENOMEM;
+  // A line without errno, or torch's bare ncclSystemError: anything a system call can answer is possible.
+  return registration() || incident->first.kind == Kind::kLibraryError || incident->first.kind == Kind::kMemlockWarning;
+}
+
+logs::MemoryType Situation::memory() const {
+  if (incident == nullptr || run == nullptr) return MemoryType::kUnknown;
+  return derive_buffer(*incident, *run).memory;
+}
+
+bool Situation::gpu_possible() const {
+  return memory() != MemoryType::kHost;
+}
+
+bool Situation::in_kubernetes() const {
+  if (incident == nullptr) return process != nullptr && contains(process->cgroup, "kubepods");
+  if (incident->first.shape.kubernetes || launched_by("kubectl") || launched_by("cri")) return true;
+  return logs::looks_like_pod(incident->first.shape.host);
+}
+
+bool Situation::in_container() const {
+  if (in_kubernetes()) return true;
+  if (incident == nullptr) {
+    return process != nullptr && (contains(process->cgroup, "docker") || contains(process->cgroup, "libpod") ||
+                                  contains(process->cgroup, "containerd"));
+  }
+  if (logs::looks_like_docker_id(incident->first.shape.host)) return true;
+  const auto& hosts = incident->hosts;
+  if (std::ranges::any_of(hosts, [](const std::string& h) { return logs::looks_like_docker_id(h); })) return true;
+  if (!facts->containers.empty() || launched_by("docker-json") || launched_by("pyxis") || launched_by("enroot"))
+    return true;
+  return std::ranges::any_of(facts->processes, [](const Process& p) { return p.kind == ProcessKind::kContainer; });
+}
+
+bool Situation::under_slurm() const {
+  if (launched_by("slurm") || launched_by("srun") || launched_by("pyxis")) return true;
+  if (trail == nullptr) return false;
+  return std::ranges::any_of(trail->links, [](const TrailLink& l) { return contains(l.name, "slurm"); });
+}
+
+bool Situation::launched_by(const char* name) const {
+  return run != nullptr && run->launchers.contains(name);
+}
+
+bool Situation::limit_cleared() const {
+  if (ipc_lock.usable == true) return true;
+  if (limit.soft && limit.of_job && limit.soft->is_unlimited()) return true;
+  if (!limit.soft || !limit.of_job || incident == nullptr || process == nullptr || !process->vm_pin.known())
+    return false;
+  const auto length = incident->first.length;
+  return length && pages_at_least(*length) + (*process->vm_pin >> 12) <= limit.soft->pages();
+}
+
+namespace {
+
+/// P1 of the proof rules: the request alone is larger than the limit, the path is charged, and no capability helps.
+bool proven_by_size(const Situation& s) {
+  const Event& first = s.incident->first;
+  if (first.error != ENOMEM || !first.length || first.kind != Kind::kRegMr) return false;
+  if (s.memory() == MemoryType::kGpu)
+    return false;  // whether GPU memory went through the charged path is not in the log
+  ChargeInput in;
+  in.soft = s.limit.soft;
+  in.request = first.length;
+  in.cap_effective = s.ipc_lock.usable;
+  in.initial_userns = s.ipc_lock.usable;
+  if (first.limit_hint) in.cap_effective = false;
+  const ChargeResult result = charge(in);
+  return result.answer == ChargeResult::Answer::kRefused && result.proof;
+}
+
+}  // namespace
+
+std::optional<Certainty> Situation::limit_guilty() const {
+  if (incident == nullptr || limit_cleared() || !limit.soft || limit.soft->is_unlimited()) return std::nullopt;
+  if (limit.soft->bytes == 0 && (has_errno(EPERM) || enomem_possible()) && limit.of_job) return Certainty::kLikely;
+  if (!enomem_possible() || failure() == Kind::kRegDmabuf) return std::nullopt;
+  if (proven_by_size(*this)) return Certainty::kProven;
+  if (!limit.of_job) return std::nullopt;  // some shell's limit says little about the job's
+  if (limit.at_failure) return Certainty::kLikely;
+  const auto length = incident->first.length;
+  if (length && Limit{*length} > *limit.soft) return Certainty::kLikely;
+  return *limit.soft < kLow ? std::optional(Certainty::kLikely) : std::nullopt;
+}
+
+const Fact<std::string>* Situation::env(const std::string& name) const {
+  if (process != nullptr) {
+    if (const auto at = process->env.find(name); at != process->env.end() && at->second.known()) return &at->second;
+  }
+  for (const Process& p : facts->processes) {
+    if (const auto at = p.env.find(name); kind == SubjectKind::kIncident && at != p.env.end() && at->second.known()) {
+      return &at->second;
+    }
+  }
+  const auto at = facts->env.find(name);
+  return at != facts->env.end() && at->second.known() ? &at->second : nullptr;
+}
+
+bool Situation::module_loaded(const std::string& name) const {
+  const auto at = facts->modules.find(name);
+  return at != facts->modules.end() && at->second.value == true;
+}
+
+bool Situation::module_absent(const std::string& name) const {
+  const auto at = facts->modules.find(name);
+  if (at != facts->modules.end() && at->second.known()) return !*at->second;
+  return facts->modules_complete.value == true;
+}
+
+const Event* Situation::kernel_event(Kind wanted) const {
+  if (run == nullptr) return nullptr;
+  const auto at = std::ranges::find(run->kernel, wanted, &Event::kind);
+  return at == run->kernel.end() ? nullptr : &*at;
+}
+
+Evidence Situation::failure_evidence() const {
+  return cite(incident->first);
+}
+
+Evidence cite(const Source& source, std::string note) {
+  return {source.path, source.text, std::move(note)};
+}
+
+Evidence cite(const Event& event, std::string note) {
+  return {fmt::format("{}:{}", event.input, event.line), event.raw, std::move(note)};
+}
+
+Source cite_source(const Event& event) {
+  return {fmt::format("{}:{}", event.input, event.line), event.raw};
+}
+
+}  // namespace pindown

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a check looks at: one failure from a log, one live process, or the machine, with all facts that belong to it and
+// the few derivations that many checks share. Built once, read by every check; checks never see files.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "facts/facts.h"
+#include "finding/report.h"
+#include "logs/incident.h"
+#include "model/charge.h"
+
+namespace pindown {
+
+/// What is enough (product.md): --need, else what the log or process shows, else the default policy.
+struct Need {
+  std::optional<std::uint64_t> bytes;
+  std::string source;  // "--need 4G", "train.log:120 asks for 64 MiB"; empty = default policy
+};
+
+/// The memlock limit that governs the failing process, as far as anything shows it.
+struct LimitView {
+  std::optional<Limit> soft, hard;
+  Source source;
+  std::string from;         // "the job printed it", "UCX printed it", "a shell printed it", "/proc/4242/limits"
+  bool of_job = false;      // seen in the failing process or container itself, not merely in some shell
+  bool at_failure = false;  // printed by the failing call itself
+};
+
+/// Whether CAP_IPC_LOCK would let the failing process pass the limit. charge.h, memlock-model A1 R7.
+struct CapabilityView {
+  std::optional<bool> usable;
+  std::string why;  // "CapEff has bit 14 and the user namespace is the first one"
+  Source source;
+};
+
+enum class SubjectKind { kIncident, kProcess, kMachine };
+
+struct Situation {
+  SubjectKind kind = SubjectKind::kMachine;
+  const logs::Incident* incident = nullptr;  // kIncident only
+  const logs::RunContext* run = nullptr;     // kIncident only
+  const Process* process = nullptr;          // kProcess; for kIncident the process whose facts the log shows, if any
+  const Facts* facts = nullptr;              // never null
+  bool from_log_alone = false;               // no fact of a live machine joined
+  bool is_daemon = false;                    // kProcess: starts jobs; judged for what its children will get
+  const Trail* trail = nullptr;              // kProcess: ancestors, if known
+  Need need;
+  LimitView limit;
+  CapabilityView ipc_lock;
+
+  // shorthands, all false/empty for a non-incident
+  bool registration() const;   // a failed registration, queue creation or PD
+  bool queue() const;          // create_cq/qp/srq
+  logs::Kind failure() const;  // first.kind; only call with an incident
+  bool has_errno(int number) const;
+  bool no_errno() const;  // the line carried no errno at all
+  /// ENOMEM, or a wording without errno where ENOMEM is possible: the limit is a candidate.
+  bool enomem_possible() const;
+  /// Host or GPU buffer, as far as verb, [RO], channels and library text tell (demand.h).
+  logs::MemoryType memory() const;
+  bool gpu_possible() const;
+  bool in_container() const;  // docker-id host, pod-like host, container prompt or container command seen
+  bool in_kubernetes() const;
+  bool under_slurm() const;
+  bool launched_by(const char* name) const;  // run->launchers has it
+  std::optional<Limit> soft() const { return limit.soft; }
+  /// The limit is shown not to be the cause: unlimited, usable capability, or request + pinned fit (P3).
+  bool limit_cleared() const;
+  /// Limit facts make it the likely or proven cause (P1/P2); empty optional: they say nothing.
+  std::optional<Certainty> limit_guilty() const;
+  /// First env value of the name among job, pasted and machine environments.
+  const Fact<std::string>* env(const std::string& name) const;
+  bool module_loaded(const std::string& name) const;
+  bool module_absent(const std::string& name) const;  // shown not to be loaded
+  /// First kernel event of this kind, or null.
+  const logs::Event* kernel_event(logs::Kind kind) const;
+
+  /// Evidence of the failing line ("train.log:120").
+  Evidence failure_evidence() const;
+};
+
+Evidence cite(const Source& source, std::string note = {});
+Evidence cite(const logs::Event& event, std::string note = {});
+Source cite_source(const logs::Event& event);
+
+}  // namespace pindown
