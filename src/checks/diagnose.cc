@@ -165,7 +165,7 @@ IncidentSummary summarise(const Incident& incident, const logs::RunContext& run)
   out.first.library = first.library;
   out.first.version_hint = incident.version_hint;
   out.first.text = first.raw;
-  out.ranks = std::max<std::uint64_t>(incident.ranks.size(), 1);
+  out.ranks = incident.rank_count();
   out.hosts = std::max<std::uint64_t>(incident.hosts.size(), 1);
   out.occurrences = incident.occurrences;
   out.echoes = incident.echo_count;

@@ -18,8 +18,8 @@ std::string who(const Report& report, const logs::Incident* incident) {
   std::string host = subject != nullptr && subject->host ? *subject->host : report.host;
   if (incident != nullptr && host.empty()) host = incident->first.shape.host;
   if (!host.empty()) text += fmt::format(" · {}", shorten(escape(host), 24));
-  if (incident != nullptr && incident->ranks.size() > 1) {
-    text += fmt::format(" · {} ranks", incident->ranks.size());
+  if (incident != nullptr && incident->rank_count() > 1) {
+    text += fmt::format(" · {} ranks", incident->rank_count());
     if (incident->hosts.size() > 1) text += fmt::format(" on {} hosts", incident->hosts.size());
   } else if (subject != nullptr && subject->pid) {
     text += fmt::format(" · pid {}", *subject->pid);

@@ -77,13 +77,10 @@ void order_inputs(std::vector<Event>& failures) {
 void note_rank(Incident& incident, const Event& e) {
   constexpr std::size_t kMost = 65536;
   if (!e.shape.host.empty() && incident.hosts.size() < kMost) incident.hosts.insert(e.shape.host);
-  std::string rank;
-  if (e.shape.rank) {
-    rank = fmt::format("rank {}", *e.shape.rank);
-  } else if (e.shape.pid) {
-    rank = fmt::format("{}:{}", e.shape.host, *e.shape.pid);
+  if (e.shape.rank && incident.ranks.size() < kMost) incident.ranks.insert(fmt::format("rank {}", *e.shape.rank));
+  if (e.shape.pid && !e.shape.host.empty() && incident.processes.size() < kMost) {
+    incident.processes.insert(fmt::format("{}:{}", e.shape.host, *e.shape.pid));
   }
-  if (!rank.empty() && incident.ranks.size() < kMost) incident.ranks.insert(rank);
 }
 
 void attach_echo(Incident& incident, Event e) {
@@ -270,6 +267,7 @@ void name_versions(LogFindings& log) {
 void adopt_orphans(LogFindings& log, std::vector<Event>& echoes) {
   if (!log.incidents.empty()) return;
   for (std::size_t i = 0; i < echoes.size(); ++i) {
+    if (echoes[i].kind == Kind::kExit) continue;  // an exit says nothing of registration
     const bool trace = echoes[i].library == "nccl" && !echoes[i].detail.empty();
     if (trace && (echoes[i].detail == "0" || echoes[i].detail == "7")) continue;
     Event first = echoes[i];
@@ -288,7 +286,7 @@ LogFindings derive_incidents(std::vector<Event> events, const RunContext& seed) 
   std::vector<Event> failures;
   std::vector<Event> echoes;
   for (const Event& e : events) {
-    if (e.kind != Kind::kProgress) log.recognised = true;
+    if (e.kind != Kind::kProgress && e.kind != Kind::kExit) log.recognised = true;
     read_launcher(e, log.context);
     if (is_kernel(e.kind)) {
       if (log.context.kernel.size() < 256) log.context.kernel.push_back(e);

@@ -3,6 +3,7 @@
 // whether the job went on. Entry point: derive_incidents. Pure; decides order and grouping, never causes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -41,11 +42,15 @@ struct Incident {
   std::uint64_t occurrences = 1;
   std::uint64_t echo_count = 0;
   std::set<std::string> hosts;
-  std::set<std::string> ranks;  // "host:pid" or rank number, whichever the lines carry
+  std::set<std::string> ranks;      // "rank 3", from launchers and torch
+  std::set<std::string> processes;  // "host:pid", from the libraries' own prefixes
   bool continued = false;
   std::optional<Event> continued_by;  // the line that shows it
   std::string version_hint;           // "2.28.7-2.29.3", from the banner or the line fingerprint
   bool version_from_banner = false;
+
+  /// Ranks that failed, by whichever of the two names more of them (one line seldom carries both); at least 1.
+  std::uint64_t rank_count() const { return std::max<std::uint64_t>({ranks.size(), processes.size(), 1}); }
 };
 
 struct LogFindings {

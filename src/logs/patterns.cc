@@ -40,7 +40,6 @@ constexpr Pattern kPatterns[] = {
     {"socketStartConnect", R"(socketStartConnect: Connect to .* failed\s*:\s*(?P<errno>.*))", kConnection, "nccl"},
     {"Connect to", R"(WARN Net ?: ?Connect to .* failed\s*:\s*(?P<errno>.*))", kConnection, "nccl"},
     {"oo many open files", R"((?i)too many open files)", kTooManyFiles, ""},
-    {"NCCL WARN", R"(NCCL WARN (?P<detail>.*))", kMention, "nccl", kContext},
     {" -> ", R"((?P<file>[\w./+-]+\.(?:cc|cu|c|h)):\s?(?P<line>\d+)(?: \(\w+\))? -> (?P<detail>\d)\b)", kEcho, "nccl", kContext},
     {"No device found", R"(NET/IB : No (?:device|HCA) found)", kTransport, "nccl", kContext},
     {"NCCL version", R"(NCCL version:? ?(?P<detail>\d+\.\d+(?:\.\d+)?))", kVersion, "nccl", kContext},
@@ -56,7 +55,6 @@ constexpr Pattern kPatterns[] = {
     {"NET/OFI", R"(NET/OFI (?:Using|Initializing) (?P<detail>aws-ofi-nccl \S+))", kBanner, "aws-ofi-nccl", kContext},
     {"elected", R"(NET/OFI Selected [Pp]rovider is (?P<detail>\w+))", kBanner, "aws-ofi-nccl", kContext},
     {"NCCL INFO", R"(NCCL INFO (?P<detail>NET/Plugin\S*.*))", kBanner, "nccl", kContext},
-    {"NCCL INFO", R"(NCCL INFO)", kBanner, "nccl", kContext},
 
     // PyTorch and other frameworks over NCCL
     {"ncclSystemError", R"(ncclSystemError\b)", kLibraryError, "torch"},
@@ -85,14 +83,12 @@ constexpr Pattern kPatterns[] = {
     {"Remote access error", R"(Remote access error on (?P<dev>[\w.-]+))", kCompletion, "ucx"},
     {"devx_uar", R"((?:cannot|failed to) allocate (?P<verb>mlx5dv_devx_uar|devx_uar)\S*(?:.*?(?:failed|error)?:\s*(?P<errno>.*))?)", kOpenDevice, "ucx"},
     {"devx_", R"(\b(?P<verb>mlx5dv_devx_\w+|devx_\w+).{0,60}?(?:failed|error)\W*(?P<errno>[A-Z][\w/ ]+))", kCreateQueue, "ucx"},
-    {"UCX  ERROR", R"(UCX  ERROR (?P<detail>.*))", kMention, "ucx", kContext},
     {"UCX  ", R"(UCX  (?:WARN|INFO|DIAG|DEBUG|TRACE|REQ|DATA))", kBanner, "ucx", kContext},
 
     // libibverbs
     {"RLIMIT_MEMLOCK is", R"(libibverbs: Warning: RLIMIT_MEMLOCK is (?P<bytes>\d+) bytes)", kMemlockWarning, "libibverbs"},
     {"couldn't load driver", R"(libibverbs: Warning: couldn't load driver '?(?P<detail>[^':]+))", kDriverMissing, "libibverbs"},
     {"no userspace device-specific", R"(no userspace device-specific driver found for (?P<detail>\S+))", kDriverMissing, "libibverbs"},
-    {"lib32 libibverbs", R"(libibverbs)", kMention, "libibverbs", kContext},
 
     // libfabric and aws-ofi-nccl
     {"Unable to register memory (type", R"(Unable to register memory \(type = (?P<mem>\d+)\) for device (?P<detail>\d+)\. RC: (?P<n>-?\d+), Error: (?P<errno>.*))", kRegMr, "aws-ofi-nccl"},
@@ -125,7 +121,7 @@ constexpr Pattern kPatterns[] = {
 
     // key-value stores and transfer engines
     {"Failed to register memory 0x", R"(Failed to register memory (?P<addr>0x[0-9a-fA-F]+): (?P<errno>.*?)(?: \[(?P<n>\d+)\])?$)", kRegMr, "mooncake"},
-    {"exceeds device max_mr_size", R"(exceeds device max_mr_size, shrink it to (?P<len>\d+))", kMrTooLarge, "mooncake"},
+    {"exceeds device max_mr_size", R"(The buffer length exceeds device max_mr_size, shrink it to (?P<len>\d+))", kMrTooLarge, "mooncake"},
     {"Failed to register memory", R"(Failed to register memory: addr (?P<addr>\S+) length (?P<len>\d+))", kEcho, "mooncake"},
     {"memory registration failed", R"(mem registration failed(?:\.? ?Reason: (?P<errno>.*))?)", kRegMr, "nvshmem"},
     {"mem registration failed", R"(mem registration failed(?:\.? ?Reason: (?P<errno>.*))?)", kRegMr, "nvshmem"},
@@ -236,6 +232,12 @@ constexpr Pattern kPatterns[] = {
     {"pbs_mom", R"(\bpbs_mom\b)", kBanner, "pbs", kContext},
     {"raylet", R"(\braylet\b)", kBanner, "ray", kContext},
     {"deepspeed", R"(\bdeepspeed\b)", kBanner, "deepspeed", kContext},
+
+    // any other line of a known library: recognised, nothing to say of it
+    {"NCCL WARN", R"(NCCL WARN (?P<detail>.*))", kMention, "nccl", kContext},
+    {"NCCL INFO", R"(NCCL INFO)", kBanner, "nccl", kContext},
+    {"UCX  ERROR", R"(UCX  ERROR (?P<detail>.*))", kMention, "ucx", kContext},
+    {"libibverbs: ", R"(^libibverbs: )", kMention, "libibverbs", kContext},
 };
 // clang-format on
 

@@ -110,9 +110,12 @@ std::string_view group(const Match& match, const char* name) {
   return at == match.groups.end() ? std::string_view{} : at->second;
 }
 
-/// A message quoted in somebody's sentence is no failure of this job: quotes before it, or three plain words.
+/// A message quoted in somebody's sentence is no failure of this job: quotes before it, or three plain words in the
+/// same clause.
 bool is_prose(std::string_view before) {
   if (before.find_first_of("`\"") != std::string_view::npos) return true;
+  const auto clause = before.find_last_of(":]");
+  if (clause != std::string_view::npos) before.remove_prefix(clause + 1);
   int plain = 0;
   for (const std::string_view word : split_blanks(before)) {
     const bool letters = std::ranges::all_of(word, [](char c) { return is_alpha(c) || c == ',' || c == '\''; });
@@ -376,14 +379,25 @@ bool EventReader::feed_traceback(const ShapedLine& line) {
   return add(std::move(event), line);
 }
 
+namespace {
+
+/// "OSError: [Errno 12] …" without its traceback: the program says that it ends.
+bool is_exception_line(std::string_view text) {
+  static const RE2 exception(R"(^[A-Za-z_][\w.]*(?:Error|Exception): )");
+  return RE2::PartialMatch(re2::StringPiece(text.data(), std::min<std::size_t>(text.size(), 200)), exception);
+}
+
+}  // namespace
+
 bool EventReader::feed(const ShapedLine& line) {
   const std::string_view text = line.shape.text;
   if (!traceback_.empty() && feed_traceback(line)) return true;
   const auto match = match_line(text);
   if (!match) {
-    if (!is_progress(text)) return false;
+    const bool exception = is_exception_line(text);
+    if (!exception && !is_progress(text)) return false;
     Event event;
-    event.kind = Kind::kProgress;
+    event.kind = exception ? Kind::kExit : Kind::kProgress;
     event.shape = line.shape;
     event.input = input_;
     event.line = line.line;

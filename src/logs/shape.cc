@@ -183,16 +183,16 @@ class ShapeRun {
   /// A terminal shows what was written last after a carriage return; the overwritten parts matter if they tell
   /// something.
   void segments(std::string_view text, const Frame& base) {
-    while (!text.empty()) {
+    text = text.substr(0, text.find_last_not_of(" \t\r") + 1);
+    for (bool last = false; !last;) {
       const std::size_t end = out_.size() < kMaxPieces ? text.find('\r') : kNpos;
       const std::string_view segment = text.substr(0, end);
-      text.remove_prefix(end == kNpos ? text.size() : end + 1);
-      const bool last = trim(text).empty();
+      last = end == kNpos;
+      if (!last) text.remove_prefix(end + 1);
       if (!last && !is_worth_keeping(segment)) continue;
       Frame own;
       const Peeled peeled = peel(segment, own, s_.words_);
       message(inherit(base, std::move(own)), peeled);
-      if (last) return;
     }
   }
 

@@ -81,7 +81,8 @@ std::string kind_of(const LogInput& log, bool pasted) {
     if (has(library)) return std::string(library) + "-log";
   }
   if (has("kernel")) return "kernel-log";
-  const bool any = std::ranges::any_of(log.events, [](const Event& e) { return e.kind != Kind::kProgress; });
+  const bool any = std::ranges::any_of(
+      log.events, [](const Event& e) { return e.kind != Kind::kProgress && e.kind != Kind::kExit; });
   if (any) return "log";
   return pasted ? "pasted-facts" : "unrecognised";
 }

@@ -128,8 +128,9 @@ std::optional<Certainty> Situation::limit_guilty() const {
   if (incident == nullptr || limit_cleared() || !limit.soft || limit.soft->is_unlimited()) return std::nullopt;
   if (limit.soft->bytes == 0 && (has_errno(EPERM) || enomem_possible()) && limit.of_job) return Certainty::kLikely;
   if (!enomem_possible() || failure() == Kind::kRegDmabuf) return std::nullopt;
-  if (proven_by_size(*this)) return Certainty::kProven;
-  if (!limit.of_job) return std::nullopt;  // some shell's limit says little about the job's
+  if (limit.of_job && proven_by_size(*this)) return Certainty::kProven;
+  // A shell's low limit makes the job's low limit likely where the job inherits from such a shell, and only there.
+  if (!limit.of_job) return *limit.soft < kLow && !in_container() ? std::optional(Certainty::kLikely) : std::nullopt;
   if (limit.at_failure) return Certainty::kLikely;
   const auto length = incident->first.length;
   if (length && Limit{*length} > *limit.soft) return Certainty::kLikely;
