@@ -22,7 +22,8 @@ int fit(const Process& p, const Event& first, bool container_failure) {
     if (p.kind != ProcessKind::kContainer && p.where.rank != first.shape.rank) return -1;
   }
   if (p.where.rank && first.shape.rank && p.where.rank != first.shape.rank) return -1;
-  if (p.where.pid && first.shape.pid && p.where.pid != first.shape.pid && p.kind != ProcessKind::kContainer) return -1;
+  const bool first_of_container = p.where.pid == 1 && (container_failure || p.kind == ProcessKind::kContainer);
+  if (p.where.pid && first.shape.pid && p.where.pid != first.shape.pid && !first_of_container) return -1;
   int score = 0;
   if (p.where.pid && p.where.pid == first.shape.pid) score += 8;
   if (p.where.rank && p.where.rank == first.shape.rank) score += 6;
@@ -61,6 +62,47 @@ const Process* process_of_incident(const logs::Incident& incident, const Facts& 
   return best;
 }
 
+namespace {
+
+/// Daemons that start jobs directly; a session daemon's limit is changed by PAM.
+bool hands_on_its_limit(std::string_view name) {
+  for (const std::string_view session : {"sshd", "ssh", "cron", "crond", "atd", "systemd"}) {
+    if (name == session || name == std::string(session) + ".service") return false;
+  }
+  return !name.empty();
+}
+
+bool fits_host(const Process& p, const Event& first) {
+  return p.where.host.empty() || first.shape.host.empty() || p.where.host == first.shape.host ||
+         contains(first.shape.wrapper, p.where.host);
+}
+
+/// The limit of what starts the job (slurmd, raylet, containerd, a unit), where the log shows it and nothing shows the
+/// job's own.
+std::optional<LimitView> inherited_limit(const logs::Incident& incident, const Facts& facts) {
+  for (const Process& p : facts.processes) {
+    if (p.kind != ProcessKind::kDaemon || !p.memlock.known() || !hands_on_its_limit(p.comm)) continue;
+    if (!fits_host(p, incident.first)) continue;
+    return LimitView{p.memlock->soft, p.memlock->hard, p.memlock.source, "the limit of " + p.comm, false, false, true};
+  }
+  for (const UnitLimit& unit : facts.units) {
+    if (!hands_on_its_limit(unit.unit) || (!unit.memlock.soft && !unit.memlock.hard)) continue;
+    const auto soft = unit.memlock.soft ? unit.memlock.soft : unit.memlock.hard;
+    return LimitView{soft, unit.memlock.hard, unit.source, "the limit of " + unit.unit, false, false, true};
+  }
+  return std::nullopt;
+}
+
+/// A line that names only the soft limit ("current: 64 kbytes"): the hard one, from whoever shows the same soft limit.
+void complete_hard(LimitView& view, const Facts& facts) {
+  for (const Process& p : facts.processes) {
+    if (view.hard || !p.memlock.known() || p.memlock->soft != view.soft) continue;
+    view.hard = p.memlock->hard;
+  }
+}
+
+}  // namespace
+
 LimitView derive_limit(const logs::Incident& incident, const Process* process, const Facts& facts) {
   LimitView view;
   const auto from_event = [&view](const Event& e) {
@@ -71,12 +113,14 @@ LimitView derive_limit(const logs::Incident& incident, const Process* process, c
   };
   if (incident.first.limit) {
     from_event(incident.first);
+    complete_hard(view, facts);
     return view;
   }
   for (const auto* list : {&incident.same, &incident.echoes}) {
     for (const Event& e : *list) {
       if (e.limit) {
         from_event(e);
+        complete_hard(view, facts);
         return view;
       }
     }
@@ -92,6 +136,7 @@ LimitView derive_limit(const logs::Incident& incident, const Process* process, c
     from_process(*process, "the job's own output", true);
     return view;
   }
+  if (const auto inherited = inherited_limit(incident, facts)) return *inherited;
   for (const Process& p : facts.processes) {
     if (p.kind != ProcessKind::kShell || !p.memlock.known()) continue;
     from_process(p, "a shell, which may differ from the job", false);

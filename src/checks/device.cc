@@ -46,21 +46,33 @@ Remedy raise_mtt() {
 }
 
 /// Open MPI's own sum ("4096 MiB" in its help text), or VMA's line.
-Outcome registerable_low(const Situation& s) {
-  const Event& first = s.incident->first;
+Outcome registerable_low(const Situation& s, const Event& first) {
   std::string summary = "the adapter is low on memory translation (MTT) entries";
   if (first.library == "openmpi") {
     const auto size = parse_size(first.detail);
     summary = fmt::format("Open MPI reckons that the adapter can map only {} of this machine's memory",
                           size ? format_limit(*size) : std::string("a part"));
   }
-  return with(
-      at_severity(found(Certainty::kLikely, 90, std::move(summary), {s.failure_evidence()}), Severity::kWarning),
-      {raise_mtt()});
+  std::vector<Evidence> evidence = {cite(first)};
+  if (&first != &s.incident->first) evidence.push_back(s.failure_evidence());
+  const bool warning_only = &first == &s.incident->first && (s.incident->continued || s.incident->echoes.empty());
+  return with(at_severity(found(Certainty::kLikely, 90, std::move(summary), std::move(evidence)),
+                          warning_only ? Severity::kWarning : Severity::kError),
+              {raise_mtt()});
+}
+
+/// The warning that came with a failed registration, where nothing speaks for the limit.
+const Event* registerable_warning(const Situation& s) {
+  if (!s.registration() || !s.enomem_possible() || s.limit_guilty()) return nullptr;
+  for (const Event& echo : s.incident->echoes) {
+    if (echo.kind == Kind::kRegisterableLow) return &echo;
+  }
+  return nullptr;
 }
 
 Outcome translation_table(const Situation& s) {
-  if (first_is(s, {Kind::kRegisterableLow})) return registerable_low(s);
+  if (first_is(s, {Kind::kRegisterableLow})) return registerable_low(s, s.incident->first);
+  if (const Event* low = registerable_warning(s)) return registerable_low(s, *low);
   if (!buffer_failed(s) || !s.enomem_possible()) return not_applicable();
   const bool named = says(s.incident->first, "mtt entries") || says(s.incident->first, "low mtt");
   auto kernel = kernel_line(s, {"mlx4", "mtt"});
@@ -231,7 +243,7 @@ Outcome mr_count_exhausted(const Situation& s) {
     if (out.kind == Outcome::Kind::kFound) out.evidence.insert(out.evidence.begin(), s.failure_evidence());
     return judged(s, std::move(out));
   }
-  if (!s.limit_cleared()) return not_applicable();
+  if (!s.limit_unlikely()) return not_applicable();
   return candidate(30, "every registration takes one memory key, and an adapter has only so many",
                    "sudo dmesg | grep -e CREATE_MKEY -e 'async reg mr'; rdma resource show");
 }
@@ -582,7 +594,8 @@ Outcome vendor_limit(const Situation& s) {
     if (device.starts_with(prefix)) vendor = true;
   }
   const std::string words = escape(s.incident->first.error_text, 60);
-  if (vendor) {
+  const Event* message = s.kernel_event(Kind::kDriverMessage);
+  if (vendor || message || s.has_errno(ERANGE)) {
     return judged(
         s, found(Certainty::kLikely, 50,
                  fmt::format("the driver of {} refused the region with '{}', which no generic kernel check returns",

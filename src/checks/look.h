@@ -57,6 +57,9 @@ inline bool log_says(const Situation& s, std::string_view word) {
   for (const Event& echo : s.incident->echoes) {
     if (says(echo, word)) return true;
   }
+  for (const Event& note : s.run->notes) {
+    if (note.library == "mapping" && says(note, word)) return true;
+  }
   return false;
 }
 

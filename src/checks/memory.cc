@@ -127,7 +127,7 @@ Outcome kho_cma(const Situation& s) {
   if (kho_default_kernel(s)) {
     return candidate(s.limit_cleared() ? 55 : 35, "this kernel's builds turn kexec handover memory into CMA", kDecide);
   }
-  if (!s.limit_cleared()) return not_applicable();
+  if (!s.limit_unlikely()) return not_applicable();
   return candidate(25, "on kernels from 6.16 kexec handover memory becomes CMA that can't be pinned for long", kDecide);
 }
 
@@ -153,6 +153,13 @@ Outcome cma_movable(const Situation& s) {
   const bool large = cma && *cma >= kMuchCma;
   static constexpr const char* kDecide =
       "grep pgmigrate_fail /proc/vmstat   # before and after one failing run: it grows";
+  auto kernel = kernel_line(s, {"movable"});
+  if (!kernel) kernel = kernel_line(s, {"longterm"});
+  if (kernel) {
+    return judged(s, with(found(Certainty::kLikely, 85, "the kernel could not move pages out of the movable zone to pin them",
+                                {s.failure_evidence(), kernel->evidence}),
+                          {shrink_movable()}));
+  }
   if (!large && !movable) {
     if (!cma || !s.facts->cmdline) return not_applicable();
     return ruled_out(fmt::format("CmaTotal is {} and the kernel was booted without a movable zone", format_size(*cma)));
@@ -262,7 +269,7 @@ Outcome max_map_count(const Situation& s) {
   if (fork_safe(s)) {
     return candidate(s.limit_cleared() ? 60 : 35, "fork protection is on: every registration may split a map", kDecide);
   }
-  if (!s.limit_cleared()) return not_applicable();
+  if (!s.limit_unlikely()) return not_applicable();
   return candidate(30, "with fork protection every registration may split a map, up to vm.max_map_count", kDecide);
 }
 
@@ -373,8 +380,8 @@ Outcome hugetlb_cgroup(const Situation& s) {
 // --- PD606, PD607 --------------------------------------------------------------------------------------------------
 
 std::optional<std::string_view> odd_mapping(const Situation& s) {
-  for (const std::string_view word : {"/dev/mem", "/dev/dax", "/dev/pmem", "fsdax", "devdax", "pfnmap", "gdrdrv",
-                                      "gdr_map", "gdrcopy", "xpmem", "secretmem", "vm_io"}) {
+  for (const std::string_view word : {"/dev/mem", "/dev/dax", "/dev/pmem", "fsdax", "dax=", "devdax", "pfnmap",
+                                      "gdrdrv", "gdr_map", "gdrcopy", "xpmem", "secretmem", "vm_io"}) {
     if (log_says(s, word)) return word;
   }
   return std::nullopt;

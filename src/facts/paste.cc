@@ -368,7 +368,7 @@ const std::vector<std::string_view>& PasteReader::literals() {
                                                       "rdma resource",  "/dev/infiniband",
                                                       "hca_object",     "limit_in_bytes",
                                                       "hugetlb",        "MLNX_OFED",
-                                                      "ucx_info",       "fi_info",
+                                                      "ucx_info",       "NCCL_IB_",
                                                       "EFA installer",  "rdma-core",
                                                       "docker run",     "podman run",
                                                       "Ulimits",        "set by environment",

@@ -252,28 +252,29 @@ void add_apptainer(Words words, const Pipeline& pipeline, Command& out, int dept
   add_words(words.subspan(image + 1), pipeline, out, depth + 1);
 }
 
+using Adder = void (*)(Words, const Pipeline&, Command&, int);
+constexpr std::pair<std::string_view, Adder> kLaunchers[] = {
+    {"srun", add_srun},
+    {"salloc", add_srun},
+    {"mpirun", add_mpirun},
+    {"mpiexec", add_mpirun},
+    {"orterun", add_mpirun},
+    {"prterun", add_mpirun},
+    {"kubectl", add_kubectl},
+    {"oc", add_kubectl},
+    {"k", add_kubectl},
+    {"apptainer", add_apptainer},
+    {"singularity", add_apptainer},
+    {"su", add_su},
+    {"runuser", add_su},
+    {"mpiexec.hydra", add_mpirun},
+    {"ssh", add_ssh},
+    {"pdsh", add_fan_out},
+    {"clush", add_fan_out},
+    {"pssh", add_fan_out},
+};
+
 bool add_launcher(Words words, std::string_view program, const Pipeline& pipeline, Command& out, int depth) {
-  using Adder = void (*)(Words, const Pipeline&, Command&, int);
-  static constexpr std::pair<std::string_view, Adder> kLaunchers[] = {
-      {"srun", add_srun},
-      {"salloc", add_srun},
-      {"mpirun", add_mpirun},
-      {"mpiexec", add_mpirun},
-      {"orterun", add_mpirun},
-      {"prterun", add_mpirun},
-      {"kubectl", add_kubectl},
-      {"oc", add_kubectl},
-      {"k", add_kubectl},
-      {"apptainer", add_apptainer},
-      {"singularity", add_apptainer},
-      {"su", add_su},
-      {"runuser", add_su},
-      {"mpiexec.hydra", add_mpirun},
-      {"ssh", add_ssh},
-      {"pdsh", add_fan_out},
-      {"clush", add_fan_out},
-      {"pssh", add_fan_out},
-  };
   for (const auto& [name, add] : kLaunchers) {
     if (program != name) continue;
     add(words, pipeline, out, depth);

@@ -245,6 +245,7 @@ bool read_behind_path(const Context& c) {
   inner.text = trim(c.text.substr(colon + 1));
   std::string_view rest = inner.text;
   if (!take_digits(rest).empty() && consume(rest, ":")) inner.text = trim(rest);
+  if (inner.text.empty()) return false;
   return read_topic(inner, q) || (inner.text.find(':') != 0 && inner.text[0] != '/' && read_evident(inner));
 }
 

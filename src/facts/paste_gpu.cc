@@ -73,6 +73,7 @@ bool is_product(std::string_view name) {
   static constexpr std::array<std::string_view, 20> kNames = {
       "NVIDIA", "Tesla", "GeForce", "Quadro", "GRID", "RTX",   "TITAN", "AMD",  "A10", "A30",
       "A40",    "A100",  "H100",    "H200",   "B200", "GB200", "V100",  "P100", "L40", "Instinct"};
+  if (name.find_first_of("%=,:[") != name.npos || contains(name, "iB")) return false;  // a line of usage
   const auto starts = [&](std::string_view each) { return name.starts_with(each); };
   return std::ranges::any_of(kNames, starts);
 }

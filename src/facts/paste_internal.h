@@ -236,6 +236,19 @@ Command parse_command(std::string_view text);
 /// Words whose first is an option are skipped; `valued` options (": -u -g ") take the next word too.
 std::size_t skip_options(std::span<const std::string> words, std::size_t from, std::string_view valued);
 
+// paste_filter.cc
+struct GrepWords {
+  Grep grep;
+  bool counts = false;
+  bool quiet = false;
+  bool reshapes = false;
+  std::vector<std::string> files;
+};
+
+GrepWords parse_grep(std::span<const std::string> words);
+/// What a command behind a pipe does to the output. False: nothing of it is printed.
+bool apply_filter(const SimpleCommand& filter, Question& q);
+
 // paste_topic.cc: what a plain command or a file is about
 std::vector<Question> questions_of(const SimpleCommand& command, const Pipeline& rest);
 Question question_of_path(std::string_view path);

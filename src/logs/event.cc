@@ -120,6 +120,8 @@ std::string_view kind_name(Kind kind) {
       return "kernel module symbol";
     case Kind::kAvcDenied:
       return "security policy";
+    case Kind::kDriverMessage:
+      return "RDMA driver";
     case Kind::kKernelSegfault:
       return "segmentation fault";
     default:

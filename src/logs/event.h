@@ -51,6 +51,7 @@ enum class Kind {
   kNvrm,
   kUnknownSymbol,
   kAvcDenied,
+  kDriverMessage,  // an RDMA driver's own message of a failure
   kKernelSegfault,
   // follow-ups of a failure; never a cause
   kEcho,

@@ -24,6 +24,7 @@ bool is_kernel(Kind kind) {
     case Kind::kNvrm:
     case Kind::kUnknownSymbol:
     case Kind::kAvcDenied:
+    case Kind::kDriverMessage:
     case Kind::kKernelSegfault:
       return true;
     default:
@@ -83,11 +84,6 @@ void note_rank(Incident& incident, const Event& e) {
   }
 }
 
-void attach_echo(Incident& incident, Event e) {
-  incident.echo_count += 1 + e.repeats;
-  if (incident.echoes.size() < kKeep) incident.echoes.push_back(std::move(e));
-}
-
 /// A later line of the same failure often knows more: NCCL's torch echo lacks the position, UCX's second line the size.
 void complete(Event& first, const Event& later) {
   if (!first.error && later.error && first.verb == later.verb) {
@@ -99,6 +95,13 @@ void complete(Event& first, const Event& later) {
     first.limit_hint = later.limit_hint;
   }
   if (first.device.empty()) first.device = later.device;
+  if (!first.length && first.address && first.address == later.address) first.length = later.length;
+}
+
+void attach_echo(Incident& incident, Event e) {
+  complete(incident.first, e);
+  incident.echo_count += 1 + e.repeats;
+  if (incident.echoes.size() < kKeep) incident.echoes.push_back(std::move(e));
 }
 
 void attach_same(Incident& incident, Event e) {
@@ -205,6 +208,7 @@ void read_context(const Event& e, RunContext& run) {
       break;
     case Kind::kBanner:
       if (e.library == "aws-ofi-nccl" && run.plugin.empty()) run.plugin = e.detail;
+      if (!e.device.empty() && run.devices.size() < 64) run.devices.insert(e.device);
       if (e.library == "slurm" || e.library == "pyxis" || e.library == "enroot" || e.library == "pbs" ||
           e.library == "ray" || e.library == "deepspeed") {
         run.launchers.insert(e.library);
@@ -214,7 +218,8 @@ void read_context(const Event& e, RunContext& run) {
       break;
   }
   const bool citable = e.kind == Kind::kNetUsing || e.kind == Kind::kChannel || e.kind == Kind::kTransport ||
-                       e.kind == Kind::kGdr || e.kind == Kind::kBanner || e.kind == Kind::kDmabufAvailable;
+                       e.kind == Kind::kGdr || e.kind == Kind::kBanner || e.kind == Kind::kDmabufAvailable ||
+                       e.kind == Kind::kMention;
   if (citable && run.notes.size() < kKeep) run.notes.push_back(e);
 }
 
@@ -231,22 +236,32 @@ bool follows(const Event& later, const Event& first) {
   return later.shape.time_us && first.shape.time_us && *later.shape.time_us > *first.shape.time_us;
 }
 
+/// A warning is not blamed for a crash long after it; an orderly end with an error it may be.
+bool ends_job(const Event& e, const Event& first) {
+  if (e.kind == Kind::kExit) return true;
+  return !is_weak(first) && (is_end(e.kind) || e.kind == Kind::kLibraryError || e.kind == Kind::kHostOom);
+}
+
+bool shows_work(const Event& e) {
+  const bool other_transport =
+      e.kind == Kind::kTransport && (icontains(e.detail, "socket") || icontains(e.detail, "tcp"));
+  return e.kind == Kind::kProgress || e.kind == Kind::kInitComplete || other_transport;
+}
+
 void decide_continued(LogFindings& log, const std::vector<Event>& events) {
   for (Incident& incident : log.incidents) {
     std::optional<Event> proof;
+    std::uint64_t work = 0;
     bool ended = false;
     for (const Event& e : events) {
       if (!follows(e, incident.first)) continue;
-      const bool end =
-          e.kind == Kind::kExit || is_end(e.kind) || e.kind == Kind::kLibraryError || e.kind == Kind::kHostOom;
-      if (end && !is_weak(incident.first)) ended = true;
-      const bool socket = e.kind == Kind::kTransport && (e.detail == "Socket" || icontains(e.detail, "tcp"));
-      const bool going_on = e.kind == Kind::kProgress || e.kind == Kind::kInitComplete || socket;
-      if (going_on && (!proof || e.kind == Kind::kProgress)) proof = e;
+      ended = ended || ends_job(e, incident.first);
+      if (!shows_work(e)) continue;
+      work += 1 + e.repeats;
+      if (!proof || e.kind == Kind::kProgress) proof = e;
     }
-    for (const Event& e : incident.echoes) {
-      if (is_end(e.kind) || e.kind == Kind::kLibraryError) ended = ended || !is_weak(incident.first);
-    }
+    // One counter may be somebody's remark ("step: 64"); two, a result table or a finished initialisation are not.
+    if (work == 1 && proof->kind == Kind::kProgress && proof->detail.empty()) proof.reset();
     incident.continued = proof.has_value() && !ended;
     if (incident.continued) incident.continued_by = proof;
   }

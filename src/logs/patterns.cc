@@ -70,9 +70,9 @@ constexpr Pattern kPatterns[] = {
     {"CUDA error: ", R"(CUDA error: (?P<detail>.*))", kCudaError, "torch"},
 
     // UCX; also any program that prints "verb(args) failed: words"
-    {") failed", R"((?:(?P<dev>[\w.-]+): )?\b(?P<verb>(?:ibv|mlx5dv|efadv)_\w+)\((?P<args>[^()]*)\) failed(?::| with error:?|, errno:?)? *(?P<errno>[^:;()]*))", kRegMr, "ucx"},
+    {") failed", R"((?:(?P<dev>[\w.-]+): )?\b(?P<verb>(?:ibv|mlx5dv|efadv)_\w+)\((?P<args>(?:[^()]|\(nil\))*)\) failed(?::| with error:?|, errno:?)? *(?P<errno>[^:;()]*))", kRegMr, "ucx"},
     {"failed to create", R"(UCX +ERROR .*failed to create (?P<detail>[\w-]+ (?:QP|CQ|SRQ)).*?:\s*(?P<errno>[A-Z][^:]*)$)", kCreateQueue, "ucx"},
-    {"failed to register address", R"(failed to register address (?P<addr>\S+) (?:\((?P<mem>\w+)\)|mem_type bit \S+) length (?P<len>\d+))", kEcho, "ucx"},
+    {"failed to register address", R"(failed to register address (?P<addr>\S+) (?:\((?P<mem>\w+)\)|mem_type bit (?P<membit>\S+)) length (?P<len>\d+))", kEcho, "ucx"},
     {"failed to register user buffer", R"(failed to register user buffer)", kEcho, "ucx"},
     {"Failed to allocate memory pool", R"(Failed to allocate memory pool)", kEcho, "ucx"},
     {"Failed to create UCP worker", R"(Failed to create UCP worker)", kEcho, "openmpi"},
@@ -119,6 +119,10 @@ constexpr Pattern kPatterns[] = {
     {"PML ucx cannot be selected", R"(PML ucx cannot be selected)", kEcho, "openmpi"},
     {"PML add procs failed", R"(PML add procs failed)", kEcho, "openmpi"},
 
+    {"failed to register memory", R"(OpenFabrics driver in Open MPI failed to register memory)", kEcho, "openmpi"},
+    {"error registering memory", R"(error registering memory:\s*(?P<errno>.*))", kRegMr, "openmpi"},
+    {"failed registering memory", R"(failed registering memory,? errno=(?P<n>\d+)\s*(?P<errno>.*))", kRegMr, "vma"},
+
     // key-value stores and transfer engines
     {"Failed to register memory 0x", R"(Failed to register memory (?P<addr>0x[0-9a-fA-F]+): (?P<errno>.*?)(?: \[(?P<n>\d+)\])?$)", kRegMr, "mooncake"},
     {"exceeds device max_mr_size", R"(The buffer length exceeds device max_mr_size, shrink it to (?P<len>\d+))", kMrTooLarge, "mooncake"},
@@ -126,6 +130,7 @@ constexpr Pattern kPatterns[] = {
     {"memory registration failed", R"(mem registration failed(?:\.? ?Reason: (?P<errno>.*))?)", kRegMr, "nvshmem"},
     {"mem registration failed", R"(mem registration failed(?:\.? ?Reason: (?P<errno>.*))?)", kRegMr, "nvshmem"},
     {"memory registration failed", R"((?i)memory registration failed)", kEcho, "mooncake"},
+    {"best gid index", R"(best gid index: \d+ on (?P<dev>\w+)/)", kBanner, "mooncake", kContext},
     {"register_local_memory_failed", R"(register_local_memory_failed)", kEcho, "mooncake"},
     {"Failed to mount segment", R"(Failed to mount segment)", kEcho, "mooncake"},
     {"registerMem: registration failed", R"(registerMem: registration failed)", kEcho, "nixl"},
@@ -183,6 +188,12 @@ constexpr Pattern kPatterns[] = {
     {"oom-kill:", R"(oom-kill:(?P<detail>.*))", kHostOom, "kernel"},
     {"ut of memory: Killed process", R"(Out of memory: Killed process (?P<detail>\d+ \([^)]*\)))", kHostOom, "kernel"},
     {"ut of memory: Killed process", R"(emory cgroup out of memory: Killed process (?P<detail>\d+ \([^)]*\)))", kHostOom, "kernel"},
+    {"longterm", R"((?P<detail>migrate_longterm_unpinnable\w*.*))", kKernelPin, "kernel"},
+    {"ZONE_MOVABLE", R"((?P<detail>.*ZONE_MOVABLE.*))", kKernelPin, "kernel", kContext},
+    {"hns3 ", R"(\bhns3 \S+ (?P<dev>hns_\d+): (?P<detail>.*(?:fail|error|exceed).*))", kDriverMessage, "kernel"},
+    {"erdma", R"(\berdma\b.*?(?P<dev>erdma_\d+)?: (?P<detail>.*(?:fail|error|exceed).*))", kDriverMessage, "kernel"},
+    {"bnxt_re", R"(\b(?P<dev>bnxt_re\d*)\b.*?: (?P<detail>.*(?:fail|error|exceed).*))", kDriverMessage, "kernel"},
+    {"irdma", R"(\b(?P<dev>irdma\d*)\b.*?: (?P<detail>.*(?:fail|error|exceed).*))", kDriverMessage, "kernel"},
     {": segfault at", R"((?P<detail>\S+\[\d+\]): segfault at)", kKernelSegfault, "kernel"},
 
     // the job ends, or something else failed first
@@ -221,6 +232,11 @@ constexpr Pattern kPatterns[] = {
     {"data transfer modes", R"(MPI startup\(\): (?P<detail>.*data transfer modes?))", kTransport, "intel-mpi", kContext},
     {"alling back to", R"((?i)falling back to (?P<detail>tcp|sockets?\b.*|ethernet.*|NET/Socket))", kTransport, "", kContext},
     {"job will continue", R"(MPI job will continue)", kProgress, "openmpi", kContext},
+    // what backs a buffer, where somebody shows it
+    {"dax=", R"(\b(?P<detail>dax=(?:always|inode))\b)", kBanner, "mapping", kContext},
+    {"/dev/dax", R"((?P<detail>/dev/dax\d[\d.]*))", kBanner, "mapping", kContext},
+    {"/dev/pmem", R"((?P<detail>/dev/pmem\d*))", kBanner, "mapping", kContext},
+    {"xpmem", R"((?P<detail>\bxpmem\b))", kBanner, "mapping", kContext},
     {"slurmstepd: ", R"(^slurmstepd: )", kBanner, "slurm", kContext},
     {"srun: ", R"(^srun: )", kBanner, "slurm", kContext},
     {"sbatch: ", R"(^sbatch: )", kBanner, "slurm", kContext},

@@ -196,6 +196,12 @@ MemoryType memory_type(std::string_view library, std::string_view word) {
   return MemoryType::kUnknown;
 }
 
+/// UCX up to 1.11 prints the memory type as a bit: ucs_memory_type_t 0 is host, the others are on a GPU
+/// (ucs/memory/memory_type.h).
+MemoryType ucx_memory_bit(std::string_view bit) {
+  return bit == "0x1" ? MemoryType::kHost : MemoryType::kGpu;
+}
+
 /// "misc/ibvwrap.cc:194 (wrap_…) NCCL WARN", "[… ib_md.c:327  UCX": the position a library prints before its message.
 void read_position(std::string_view before, Event& event) {
   for (const std::string_view word : split_blanks(before)) {
@@ -244,6 +250,7 @@ Event make_event(const Match& match, const ShapedLine& line, const std::string& 
   read_sizes(match, event);
   read_ucx_hint(text, event);
   event.memory = memory_type(event.library, group(match, "mem"));
+  if (const std::string_view bit = group(match, "membit"); !bit.empty()) event.memory = ucx_memory_bit(bit);
   if (const std::string_view file = group(match, "file"); !file.empty()) {
     event.source_file = std::string(file);
     event.source_line = parse_u64(group(match, "line"));
@@ -279,13 +286,21 @@ bool is_numeric_row(std::string_view text) {
   });
 }
 
+/// What programs print when they have done what they were started for.
+bool is_result(std::string_view text) {
+  static const RE2 result(
+      R"((?:^|\W)(?:SUCCESS(?: COMPLETE)?|Loop time of|Timing for main|Total wall time|[Tt]raining (?:complete|finished)|completed successfully)\b)");
+  return is_numeric_row(text.substr(0, 300)) ||
+         RE2::PartialMatch(re2::StringPiece(text.data(), std::min<std::size_t>(text.size(), 300)), result);
+}
+
 /// A counter that only moves when the job does: "step 100", "Epoch 2/3", "iter: 5".
 bool is_progress(std::string_view text) {
   static const RE2 counter(
       R"((?i)(?:^|[\s\[|])(?:global[_ ]?step|time step|step|iter(?:ation)?|epoch|train_step)s?\s*[:=#\[]?\s*\d+)");
   static const RE2 rate(R"(\d(?:it/s|s/it| tokens/s| samples/s))");
   const re2::StringPiece piece(text.data(), std::min<std::size_t>(text.size(), 300));
-  return is_numeric_row(text.substr(0, 300)) || RE2::PartialMatch(piece, counter) || RE2::PartialMatch(piece, rate);
+  return RE2::PartialMatch(piece, counter) || RE2::PartialMatch(piece, rate);
 }
 
 /// How many equal events are kept whole. Context is needed to cite, failures to count ranks.
@@ -395,9 +410,11 @@ bool EventReader::feed(const ShapedLine& line) {
   const auto match = match_line(text);
   if (!match) {
     const bool exception = is_exception_line(text);
-    if (!exception && !is_progress(text)) return false;
+    const bool result = !exception && is_result(text);
+    if (!exception && !result && !is_progress(text)) return false;
     Event event;
     event.kind = exception ? Kind::kExit : Kind::kProgress;
+    if (result) event.detail = "result";
     event.shape = line.shape;
     event.input = input_;
     event.line = line.line;

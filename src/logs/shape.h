@@ -21,12 +21,12 @@ struct Shape {
   std::string host;     // NCCL/UCX/OMPI prefix first, else pdsh/journald/pod name
   std::optional<std::int64_t> pid;
   std::optional<std::int64_t> tid;
-  std::optional<std::int64_t> rank;  // srun -l, mpirun tag, [rank3]:, never NCCL's [dev]
-  std::optional<std::int64_t> dev;   // NCCL's [dev]: CUDA device of the calling thread, not a rank
-  std::optional<std::int64_t>
-      time_us;              // microseconds since 1970 where the line has a full wall-clock date, UTC assumed
-  std::string launcher;     // "srun", "mpirun", "torchrun", "pdsh", "kubectl", "docker-json", "cri", "journald", "ray",
-                            // "vllm", or ""
+  std::optional<std::int64_t> rank;     // srun -l, mpirun tag, [rank3]:, never NCCL's [dev]
+  std::optional<std::int64_t> dev;      // NCCL's [dev]: CUDA device of the calling thread, not a rank
+  std::optional<std::int64_t> time_us;  // since 1970, where the line has a full wall-clock date; UTC assumed
+  /// "srun", "mpirun", "torchrun", "pdsh", "kubectl", "docker-json", "docker-compose", "cri", "journald", "ray", "vllm"
+  /// or "".
+  std::string launcher;
   bool kubernetes = false;  // CRI framing, pod/…, or a name of a pod's shape
   bool nccl_prefix = false;
   bool ucx_prefix = false;

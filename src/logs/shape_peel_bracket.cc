@@ -72,7 +72,10 @@ bool Peeler::bare_rank() {
     frame_.shape.dev = parse_i64(digits);
     return skip(digits.size() + 3);
   }
-  if (!frame_.shape.wrapper.empty()) return false;
+  // A container's framing may stand before it; behind any other wrapper "[3] " is the program's own.
+  const std::string& outer = frame_.shape.launcher;
+  const bool framed = outer == "cri" || outer == "docker-json" || outer == "docker-compose" || outer == "kubectl";
+  if (frame_.shape.rank || (!frame_.shape.wrapper.empty() && !framed)) return false;
   const bool rank_seen = known("[rank]");
   const bool words = !rest.empty() && (is_alpha(rest[0]) || message_ahead(rest));
   if (!words && !rank_seen) return false;

@@ -67,7 +67,12 @@ bool Situation::gpu_possible() const {
 
 bool Situation::in_kubernetes() const {
   if (incident == nullptr) return process != nullptr && contains(process->cgroup, "kubepods");
-  if (incident->first.shape.kubernetes || launched_by("kubectl") || launched_by("cri")) return true;
+  if (launched_by("kubectl") || launched_by("cri")) return true;
+  if (incident->first.shape.kubernetes) return true;
+  // The name alone is a hint, and only where no launcher of bare hosts shows.
+  for (const char* launcher : {"srun", "slurm", "mpirun", "pdsh", "journald", "pbs"}) {
+    if (launched_by(launcher)) return false;
+  }
   return logs::looks_like_pod(incident->first.shape.host);
 }
 
@@ -104,6 +109,8 @@ bool Situation::limit_cleared() const {
   return length && pages_at_least(*length) + (*process->vm_pin >> 12) <= limit.soft->pages();
 }
 
+bool Situation::limit_unlikely() const { return limit_cleared() || (limit.soft && limit.soft->is_unlimited()); }
+
 namespace {
 
 /// P1 of the proof rules: the request alone is larger than the limit, the path is charged, and no capability helps.
@@ -129,6 +136,7 @@ std::optional<Certainty> Situation::limit_guilty() const {
   if (limit.soft->bytes == 0 && (has_errno(EPERM) || enomem_possible()) && limit.of_job) return Certainty::kLikely;
   if (!enomem_possible() || failure() == Kind::kRegDmabuf) return std::nullopt;
   if (limit.of_job && proven_by_size(*this)) return Certainty::kProven;
+  if (limit.inherited) return *limit.soft < kLow ? std::optional(Certainty::kLikely) : std::nullopt;
   // A shell's low limit makes the job's low limit likely where the job inherits from such a shell, and only there.
   if (!limit.of_job) return *limit.soft < kLow && !in_container() ? std::optional(Certainty::kLikely) : std::nullopt;
   if (limit.at_failure) return Certainty::kLikely;

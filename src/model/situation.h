@@ -27,6 +27,7 @@ struct LimitView {
   std::string from;         // "the job printed it", "UCX printed it", "a shell printed it", "/proc/4242/limits"
   bool of_job = false;      // seen in the failing process or container itself, not merely in some shell
   bool at_failure = false;  // printed by the failing call itself
+  bool inherited = false;   // the daemon's or unit's that starts such jobs: the job has it unless something raised it
 };
 
 /// Whether CAP_IPC_LOCK would let the failing process pass the limit. charge.h, memlock-model A1 R7.
@@ -69,6 +70,8 @@ struct Situation {
   std::optional<Limit> soft() const { return limit.soft; }
   /// The limit is shown not to be the cause: unlimited, usable capability, or request + pinned fit (P3).
   bool limit_cleared() const;
+  /// Cleared, or all that is seen of it (some shell's) is unlimited: other causes are worth naming.
+  bool limit_unlikely() const;
   /// Limit facts make it the likely or proven cause (P1/P2); empty optional: they say nothing.
   std::optional<Certainty> limit_guilty() const;
   /// First env value of the name among job, pasted and machine environments.

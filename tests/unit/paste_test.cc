@@ -505,7 +505,7 @@ constexpr Row kModules[] = {
      "gpu product=Tesla T4\ngpu product=NVIDIA H100 80GB HBM3\n"},
     {"gpu_and_bar1_lines", "GPU 0: Tesla T4\nBAR1 Memory Usage Total 256 MiB Used 214 MiB Free 42 MiB",
      "gpu product=Tesla T4 total=268435456 used=224395264 free=44040192\n"},
-    {"gpu_of_a_training_log", "GPU 0: 34.5 GiB used\nGPU 1: loss 3", ""},
+    {"gpu_of_a_training_log", "GPU 0: 34.5 GiB used\nGPU 1: loss 3\nGPU 0: NVIDIA H100 util 98%", ""},
     {"smi_q",
      "$ nvidia-smi -q -d MEMORY\nGPU 00000000:00:1E.0\n    FB Memory Usage\n        Total : 15360 MiB\n    BAR1 Memory "
      "Usage\n        Total       "

@@ -377,6 +377,15 @@ const Row kRows[] = {
      .launcher = "mpirun",
      .nccl = true},
 
+    {.in = "2026-01-02T03:04:05Z stdout F [2] DAPL startup: x",
+     .text = "DAPL startup: x",
+     .wrapper = "stdout [2] ",
+     .rank = 2,
+     .time = kJan02,
+     .launcher = "cri",
+     .kubernetes = true},
+    {.in = "4: [2] DAPL startup: x", .text = "[2] DAPL startup: x", .wrapper = "4: ", .rank = 4, .launcher = "srun"},
+
     // torchrun
     {.in = "[default3]:hello", .text = "hello", .wrapper = "[default3]:", .launcher = "torchrun"},
     {.in = "[default3]:  File \"x\"", .text = "  File \"x\"", .wrapper = "[default3]:", .launcher = "torchrun"},
@@ -915,6 +924,10 @@ const Row kRows[] = {
      .launcher = "cri",
      .kubernetes = true},
 };
+
+void PrintTo(const Row& row, std::ostream* out) {
+  *out << testing::PrintToString(row.in);
+}
 
 class ShapeRow : public testing::TestWithParam<Row> {};
 
