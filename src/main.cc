@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // argv → command table. Nothing else belongs here.
+#include <algorithm>
+#include <array>
 #include <csignal>
 #include <exception>
 
@@ -10,13 +12,10 @@ namespace {
 /// `pindown`, `pindown LOG` and `pindown --pid 42` mean `pindown check …`.
 std::vector<std::string> with_default_command(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
-  for (const std::string& word : words) {
-    if (word == "check" || word == "explain" || word == "list" || word == "--help" || word == "-h" ||
-        word == "--version")
-      return words;
-    break;
-  }
-  words.insert(words.begin(), "check");
+  static constexpr std::array<std::string_view, 6> kFirstWords = {"check",  "explain", "list",
+                                                                  "--help", "-h",      "--version"};
+  if (words.empty() || std::ranges::find(kFirstWords, words.front()) == kFirstWords.end())
+    words.insert(words.begin(), "check");
   return words;
 }
 
@@ -51,6 +50,7 @@ int run_command(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an answer of write(2), not a death
+  pindown::cli::occupy_standard_streams();
   try {
     return run_command(argc, argv);
   } catch (const std::exception& error) {

@@ -397,7 +397,13 @@ Outcome pod_route(const Situation& s) {
     return out;
   }
   const Standing standing = limits::standing(s);
-  if (s.incident == nullptr || standing == Standing::kNone || !in_pod(s)) return not_applicable();
+  const bool asked = s.incident != nullptr && standing != Standing::kNone;
+  if (asked && standing == Standing::kPossible && s.pod_like_name()) {
+    return candidate(45,
+                     fmt::format("{} looks like the name of a pod", limits::safe_word(first(s).shape.host, "the host")),
+                     pod_command(s));
+  }
+  if (!asked || !in_pod(s)) return not_applicable();
   if (standing == Standing::kCleared) return ruled_out(cleared_reason(s));
   if (!limits::guilty(standing)) {
     return candidate(limits::charged_call(s) ? 62 : 45,

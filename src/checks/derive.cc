@@ -34,6 +34,21 @@ int fit(const Process& p, const Event& first, bool container_failure) {
   return score;
 }
 
+/// A fact from another rank's log is not about the failing one unless both name the same host, pid or rank.
+bool other_ranks_fact(const Process& p, const Source& source, const Event& first, const logs::RunContext& run) {
+  const auto colon = source.path.rfind(':');
+  const std::string input = source.path.substr(0, colon);
+  if (input == first.input || !run.job_inputs.contains(input)) return false;
+  const bool same_host = !p.where.host.empty() && p.where.host == first.shape.host;
+  const bool same_rank = p.where.rank && p.where.rank == first.shape.rank;
+  return !same_host && !same_rank;
+}
+
+const Source& source_of(const Process& p) {
+  if (p.memlock.known()) return p.memlock.source;
+  return p.caps.known() ? p.caps.source : p.initial_userns.source;
+}
+
 bool carries_limits(const Process& p) {
   return p.memlock.known() || p.caps.known() || p.initial_userns.known() || p.vm_pin.known() || p.map_count.known();
 }
@@ -50,12 +65,13 @@ std::optional<bool> usable_capability(const Process& p, const Facts& facts) {
 
 }  // namespace
 
-const Process* process_of_incident(const logs::Incident& incident, const Facts& facts) {
+const Process* process_of_incident(const logs::Incident& incident, const logs::RunContext& run, const Facts& facts) {
   const bool container = logs::looks_like_docker_id(incident.first.shape.host) || incident.first.shape.kubernetes;
   const Process* best = nullptr;
   int best_score = -1;
   for (const Process& p : facts.processes) {
     if (p.kind == ProcessKind::kShell || !carries_limits(p)) continue;
+    if (other_ranks_fact(p, source_of(p), incident.first, run)) continue;
     const int score = fit(p, incident.first, container) + (p.memlock.known() ? 1 : 0);
     if (fit(p, incident.first, container) >= 0 && score > best_score) best = &p, best_score = score;
   }
@@ -133,7 +149,10 @@ LimitView derive_limit(const logs::Incident& incident, const Process* process, c
     view.of_job = of_job;
   };
   if (process != nullptr && process->memlock.known()) {
-    from_process(*process, "the job's own output", true);
+    // "unlimited" printed without a name in a log of several hosts may be any rank's.
+    const bool named = !process->where.host.empty() || process->where.pid || process->where.rank ||
+                       process->kind == ProcessKind::kJob || process->kind == ProcessKind::kContainer;
+    from_process(*process, "the job's own output", named || incident.hosts.size() <= 1);
     return view;
   }
   if (const auto inherited = inherited_limit(incident, facts)) return *inherited;
@@ -168,7 +187,7 @@ Situation incident_situation(const logs::Incident& incident, const logs::RunCont
   s.incident = &incident;
   s.run = &run;
   s.facts = &facts;
-  s.process = process_of_incident(incident, facts);
+  s.process = process_of_incident(incident, run, facts);
   s.need = need;
   if (!s.need.bytes && incident.first.length) {
     s.need = {incident.first.length, fmt::format("{}:{}", incident.first.input, incident.first.line)};

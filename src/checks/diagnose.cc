@@ -273,19 +273,34 @@ bool judge_incidents(const logs::LogFindings& log, const Facts& facts, const Pol
   return open;
 }
 
+bool speaks_of_rdma(const Facts& facts) {
+  if (!facts.devices.empty() || facts.rdma_present.value == true || !facts.device_nodes.empty()) return true;
+  if (!facts.env.empty()) return true;
+  return std::ranges::any_of(facts.processes, [](const Process& p) {
+    return p.nccl_mapped.known() || !p.env.empty() || (p.verbs_open.known() && !p.verbs_open->empty());
+  });
+}
+
 /// Facts without a failure: a limit somebody pasted, memory numbers. Judged as a machine, never as a failed job.
-void judge_pasted(const Facts& facts, const Policy& policy, Report& report) {
-  const Situation machine = machine_situation(facts, policy.need);
-  const auto answers = ask_all(machine);
-  add_findings(answers, machine, report);
+/// True if that decides nothing.
+bool judge_pasted(const Facts& facts, const Policy& policy, Report& report) {
+  if (!speaks_of_rdma(facts)) {
+    if (report.findings.empty()) {
+      note_finding(report, "PD905", "no failure, and nothing in this input uses RDMA: there is nothing to judge");
+    }
+    return true;
+  }
+  bool judged = false;
   for (const Process& process : facts.processes) {
     if (!process.memlock.known() || process.kind == ProcessKind::kShell) continue;
+    judged = true;
     const Trail none;
     const Situation s = process_situation(process, none, facts, policy.need, process.kind == ProcessKind::kDaemon);
     const auto more = ask_all(s);
     add_findings(more, s, report);
     add_ruled_out(more, report);
   }
+  return !judged;
 }
 
 bool any_problem(const Report& report) {
@@ -309,9 +324,11 @@ Report diagnose_logs(std::vector<LogInput> logs, const std::optional<LiveFacts>&
   bool open = false;
   if (!log.incidents.empty()) {
     open = judge_incidents(log, facts, policy, !here.has_value(), report);
-  } else if (recognised && !log.initialised) {
-    judge_pasted(facts, policy, report);
-    open = report.findings.empty();
+  } else if (recognised) {
+    Situation run = machine_situation(facts, policy.need);
+    run.run = &log.context;
+    add_findings(ask_all(run), run, report);
+    if (!log.initialised) open = judge_pasted(facts, policy, report);
   }
   if (!recognised) note_finding(report, "PD901", "nothing in this input is known to pindown");
   put_facts(report, facts, &log.context);

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "facts/facts.h"
-#include "model/read_log.h"
 #include "finding/report.h"
 #include "logs/incident.h"
+#include "model/read_log.h"
 #include "model/situation.h"
 
 namespace pindown {

@@ -156,9 +156,10 @@ Outcome cma_movable(const Situation& s) {
   auto kernel = kernel_line(s, {"movable"});
   if (!kernel) kernel = kernel_line(s, {"longterm"});
   if (kernel) {
-    return judged(s, with(found(Certainty::kLikely, 85, "the kernel could not move pages out of the movable zone to pin them",
-                                {s.failure_evidence(), kernel->evidence}),
-                          {shrink_movable()}));
+    return judged(
+        s, with(found(Certainty::kLikely, 85, "the kernel could not move pages out of the movable zone to pin them",
+                      {s.failure_evidence(), kernel->evidence}),
+                {shrink_movable()}));
   }
   if (!large && !movable) {
     if (!cma || !s.facts->cmdline) return not_applicable();
@@ -387,9 +388,30 @@ std::optional<std::string_view> odd_mapping(const Situation& s) {
   return std::nullopt;
 }
 
+/// The shown line of /proc/PID/maps that holds the failing address.
+const Mapping* mapping_of(const Situation& s) {
+  const auto address = s.incident->first.address;
+  if (!address) return nullptr;
+  for (const Mapping& mapping : s.facts->mappings) {
+    if (*address >= mapping.start && *address < mapping.end) return &mapping;
+  }
+  return nullptr;
+}
+
+bool is_device_mapping(const Mapping& mapping) {
+  return mapping.path.starts_with("/dev/") && !mapping.path.starts_with("/dev/shm/") &&
+         !mapping.path.starts_with("/dev/zero");
+}
+
 Outcome unpinnable_mapping(const Situation& s) {
   if (!first_is(s, {Kind::kRegMr}) || s.memory() == MemoryType::kGpu) return not_applicable();
   if (!s.has_errno(EFAULT) && !s.has_errno(EOPNOTSUPP)) return not_applicable();
+  if (const Mapping* mapping = mapping_of(s); mapping && is_device_mapping(*mapping)) {
+    return judged(
+        s, found(Certainty::kLikely, 80,
+                 fmt::format("the buffer is a mapping of {}, which the kernel does not pin", escape(mapping->path, 80)),
+                 {s.failure_evidence(), cite(mapping->source)}));
+  }
   if (const auto word = odd_mapping(s)) {
     return judged(s, found(Certainty::kLikely, 72,
                            fmt::format("the buffer is a mapping that the kernel does not pin ({})", *word),
@@ -405,6 +427,10 @@ Outcome unpinnable_mapping(const Situation& s) {
 
 Outcome read_only_mapping(const Situation& s) {
   if (!first_is(s, {Kind::kRegMr}) || !s.has_errno(EFAULT) || s.memory() == MemoryType::kGpu) return not_applicable();
+  if (const Mapping* mapping = mapping_of(s); mapping && mapping->permissions[1] != 'w') {
+    return judged(s, found(Certainty::kLikely, 85, "the buffer is a read-only mapping, registered for writing",
+                           {s.failure_evidence(), cite(mapping->source, "permissions " + mapping->permissions)}));
+  }
   static constexpr const char* kDecide =
       "grep -e ' r--p' -e ' r--s' \"/proc/$PID/maps\"   # is the address in one of them?";
   for (const std::string_view word : {"read-only", "read only", "readonly", "PROT_READ", "r--s", "r--p"}) {

@@ -6,13 +6,14 @@
 #include <algorithm>
 #include <ctime>
 #include <memory>
+#include <set>
 
 #include "base/text.h"
 #include "checks/diagnose.h"
 #include "cli/cli.h"
 #include "facts/collect.h"
-#include "model/read_log.h"
 #include "finding/report_json.h"
+#include "model/read_log.h"
 #include "render/report_text.h"
 
 namespace pindown::cli {
@@ -87,27 +88,63 @@ std::vector<LogInput> read_inputs(const std::vector<std::string>& paths) {
   return logs;
 }
 
-/// Facts of this machine may join a log only if the log is of this machine (product.md): by name, and not from inside a
-/// container.
+std::string_view short_name(std::string_view host) {
+  return host.substr(0, host.find('.'));
+}
+
+bool same_host(std::string_view a, std::string_view b) {
+  // "node07" and "node07.example.org" are one; two full names must agree as a whole.
+  if (contains(a, ".") && contains(b, ".")) return iequals(a, b);
+  return iequals(short_name(a), short_name(b));
+}
+
+/// Whether every line that names a machine names this one. What names a pod or a container is of another machine's
+/// making, even if it looks the same.
 bool log_is_from_here(const std::vector<LogInput>& logs, const std::string& host) {
   if (host.empty()) return false;
-  const std::string_view short_name = std::string_view(host).substr(0, host.find('.'));
   bool any = false;
   for (const LogInput& log : logs) {
     for (const logs::Event& event : log.events) {
       const std::string_view seen = event.shape.host;
       if (seen.empty()) continue;
-      if (event.shape.kubernetes || logs::looks_like_docker_id(seen)) return false;
-      if (!iequals(seen, host) && !iequals(seen, short_name) && !iequals(seen.substr(0, seen.find('.')), host))
-        return false;
+      if (event.shape.kubernetes || logs::looks_like_docker_id(seen) || !same_host(seen, host)) return false;
       any = true;
     }
   }
   return any;
 }
 
-std::vector<Process> chain_of(const Host& host, const Process& process) {
-  return collect_ancestors(host, process);
+/// The processes that failed, where they are still there. A pid is used again: only one that uses RDMA is believed.
+void join_living(const Host& host, const std::string& name, const std::vector<LogInput>& logs, Facts& machine) {
+  constexpr std::size_t kMostPids = 64;
+  std::set<std::pair<std::string, std::int64_t>> asked;
+  for (const LogInput& log : logs) {
+    for (const logs::Event& event : log.events) {
+      const logs::Shape& shape = event.shape;
+      if (!shape.pid || !logs::is_failure(event.kind) || asked.size() == kMostPids) continue;
+      if (!shape.host.empty() && !same_host(shape.host, name)) continue;
+      if (!asked.emplace(shape.host, *shape.pid).second) continue;
+      Process process = collect_process(host, *shape.pid);
+      const bool uses_rdma = process.nccl_mapped.known() || (process.verbs_open && !process.verbs_open->empty());
+      if (!process.memlock.known() || !uses_rdma) continue;
+      process.kind = ProcessKind::kJob;
+      process.where = {shape.host, shape.pid, shape.rank};
+      machine.processes.push_back(std::move(process));
+    }
+  }
+}
+
+/// This machine's facts for a log that is of this machine: because the user says so, or by its name. In a container
+/// the name proves nothing, because any number of them may have it.
+std::optional<LiveFacts> facts_from_here(const std::vector<LogInput>& logs, bool told) {
+  const std::string name = host_name();
+  if (!told && !log_is_from_here(logs, name)) return std::nullopt;
+  const auto host = make_live_host();
+  LiveFacts here;
+  here.machine = collect_machine(*host);
+  if (!told && here.machine.inside_container.value == true) return std::nullopt;
+  join_living(*host, name, logs, here.machine);
+  return here;
 }
 
 LiveFacts collect_live(const Host& host, const std::vector<std::int64_t>& pids) {
@@ -120,13 +157,13 @@ LiveFacts collect_live(const Host& host, const std::vector<std::int64_t>& pids) 
     if (process.memlock.missing == Missing::kVanished || process.memlock.missing == Missing::kAbsent) {
       live.vanished.push_back(pid);
     } else {
-      live.jobs.push_back(chain_of(host, process));
+      live.jobs.push_back(collect_ancestors(host, process));
     }
   }
   if (!pids.empty()) return live;
   const ProcessScan scan = collect_processes(host);
-  for (const Process& process : scan.jobs) live.jobs.push_back(chain_of(host, process));
-  for (const Process& process : scan.daemons) live.daemons.push_back(chain_of(host, process));
+  for (const Process& process : scan.jobs) live.jobs.push_back(collect_ancestors(host, process));
+  for (const Process& process : scan.daemons) live.daemons.push_back(collect_ancestors(host, process));
   live.seen = scan.seen;
   live.denied = scan.denied;
   return live;
@@ -152,11 +189,7 @@ int check_logs(const Options& options, const Policy& policy) {
     const std::string& problem = log.summary.problem;
     if (!problem.empty()) complain(contains(problem, log.summary.path) ? problem : log.summary.path + ": " + problem);
   }
-  std::optional<LiveFacts> here;
-  if (options.here || log_is_from_here(logs, host_name())) {
-    here.emplace();
-    here->machine = collect_machine(*make_live_host());
-  }
+  const std::optional<LiveFacts> here = facts_from_here(logs, options.here);
   return render(diagnose_logs(std::move(logs), here, policy), options);
 }
 

@@ -2,7 +2,9 @@
 // See cli.h.
 #include "cli/cli.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -62,13 +64,24 @@ bool print(std::string_view text) {
     const ssize_t n = ::write(STDOUT_FILENO, text.data(), text.size());
     if (n > 0) {
       text.remove_prefix(static_cast<std::size_t>(n));
-    } else if (n < 0 && errno != EINTR) {
-      if (errno == EPIPE) return true;  // the reader had enough: the verdict still stands
-      complain(fmt::format("cannot write the report: {}", std::strerror(errno)));
+    } else if (n < 0 && errno == EAGAIN) {
+      pollfd out{STDOUT_FILENO, POLLOUT, 0};  // somebody made the terminal or pipe non-blocking
+      (void)::poll(&out, 1, -1);
+    } else if (n == 0 || errno != EINTR) {
+      if (n < 0 && errno == EPIPE) return true;  // the verdict still stands
+      complain(fmt::format("cannot write to standard output: {}", std::strerror(n == 0 ? ENOSPC : errno)));
       return false;
     }
   }
   return true;
+}
+
+void occupy_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) != -1 || errno != EBADF) continue;
+    // The lowest free descriptor is this one: those below it are open by now.
+    (void)::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
 }
 
 void complain(std::string_view message) {
@@ -78,7 +91,7 @@ void complain(std::string_view message) {
 
 void add_output_options(CLI::App& app, Output& output, const std::vector<std::string>& formats) {
   static const std::map<std::string, Format> kNames = {
-      {"text", Format::kText}, {"json", Format::kJson}, {"man", Format::kMan}, {"markdown", Format::kMarkdown}};
+      {"text", Format::kText}, {"json", Format::kJson}, {"markdown", Format::kMarkdown}};
   std::string names;
   for (const std::string& name : formats) names += (names.empty() ? "" : "|") + name;
   app.add_option_function<std::string>(

@@ -14,7 +14,7 @@ namespace pindown::cli {
 constexpr int kUsage = 64;     // sysexits.h EX_USAGE
 constexpr int kInternal = 70;  // EX_SOFTWARE
 
-enum class Format { kText, kJson, kMan, kMarkdown };
+enum class Format { kText, kJson, kMarkdown };
 
 struct Output {
   Format format = Format::kText;
@@ -26,8 +26,12 @@ struct Output {
 /// the terminal.
 Style make_style(const Output& output);
 
-/// All of `text` to standard output. A closed pipe ends quietly; any other write error is reported. False on error.
+/// All of `text` to standard output. A reader that had enough (EPIPE) is no error; any other failure to write is
+/// reported. False on error.
 bool print(std::string_view text);
+/// Gives descriptors 0 to 2 that are closed something that refuses what they are for, so that no file opened later can
+/// take their place and be read or written by mistake.
+void occupy_standard_streams();
 /// "pindown: message" to standard error, one line, escaped.
 void complain(std::string_view message);
 

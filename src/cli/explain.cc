@@ -37,9 +37,6 @@ int run_list(const Output& output) {
     case Format::kJson:
       out = dump(list_json()) + "\n";
       break;
-    case Format::kMan:
-      out = render_list_man();
-      break;
     case Format::kMarkdown:
       out = render_list_markdown();
       break;
@@ -61,7 +58,7 @@ void add_explain(CLI::App& app, Run& run) {
 void add_list(CLI::App& app, Run& run) {
   auto output = std::make_shared<Output>();
   CLI::App* command = app.add_subcommand("list", "all codes");
-  add_output_options(*command, *output, {"text", "json", "man", "markdown"});
+  add_output_options(*command, *output, {"text", "json", "markdown"});
   command->callback([output, &run] { run = [output] { return run_list(*output); }; });
 }
 

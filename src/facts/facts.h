@@ -124,6 +124,14 @@ struct DeviceNode {
   Source source;
 };
 
+/// A line of /proc/PID/maps that somebody showed, proc(5).
+struct Mapping {
+  std::uint64_t start = 0, end = 0;
+  std::string permissions;  // "r--s"
+  std::string path;         // empty: anonymous
+  Source source;
+};
+
 struct Meminfo {
   std::map<std::string, std::uint64_t> bytes;  // by the name in /proc/meminfo; HugePages_* are counts, not bytes
   std::map<std::string, Source> source;
@@ -158,6 +166,8 @@ struct Facts {
   std::map<std::string, Fact<std::string>> env;  // env/export lines not tied to a known process
   Fact<std::vector<std::string>> kernel_log;     // live only: lines that name RDMA, NVRM, oom
   std::vector<Process> processes;
+  std::map<std::int64_t, std::string> pid_names;     // from ps output: pid → program
+  std::vector<Mapping> mappings;
   std::vector<std::string> problems;  // one line each: what could not be read and why
 };
 

@@ -250,9 +250,22 @@ bool read_output(Context& c, Stream& block) {
   return false;
 }
 
+/// People write down that a command printed nothing.
+bool says_nothing(std::string_view text) {
+  for (const std::string_view words : {"(no output)", "<no output>", "(empty)", "(nothing)", "<empty>"}) {
+    if (iequals(text, words)) return true;
+  }
+  return false;
+}
+
 bool read_text(State& state, Context& c) {
   Stream& s = c.stream;
   if (s.pending) return continue_command(state, c);
+  if (s.open && s.outputs == 0 && says_nothing(c.text)) {
+    conclude(state, s);
+    close_block(s);
+    return true;
+  }
   bool understood = false;
   if (read_prompt(state, c, understood)) return understood;
   if (read_bare_command(state, c)) return true;

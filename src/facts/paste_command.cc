@@ -343,9 +343,29 @@ std::size_t skip_options(Words words, std::size_t from, std::string_view valued)
   return std::min(at, words.size());
 }
 
+namespace {
+
+/// "… 'for p in $(pgrep raylet); do grep locked /proc/$p/limits; done'": the limits of a daemon, whatever carries the
+/// command there.
+void ask_loop_over_daemons(std::string_view text, Command& out) {
+  if (!contains(text, "/limits")) return;
+  for (const std::string_view finder : {"pgrep ", "pidof "}) {
+    const auto at = text.find(finder);
+    if (at == text.npos) continue;
+    Question q = question_of_path("/proc/$(" + std::string(text.substr(at, 80)) + ")/limits");
+    if (q.comm.empty()) continue;
+    out.questions.push_back(std::move(q));
+    out.fan_out = true;
+    return;
+  }
+}
+
+}  // namespace
+
 Command parse_command(std::string_view text) {
   Command out;
   add_text(trim(text), {}, out, 0);
+  if (out.questions.empty()) ask_loop_over_daemons(text, out);
   return out;
 }
 

@@ -64,6 +64,7 @@ constexpr TopicRow kTopics[] = {
     {Topic::kDeviceNodes, read_device_node},
     {Topic::kIbClass, read_ib_class},
     {Topic::kInspect, read_inspect},
+    {Topic::kProcessList, read_ps_row},
     {Topic::kVersion, read_version_answer},
 };
 
@@ -142,6 +143,7 @@ constexpr LeadRow kLeads[] = {
     {"# UCX version ", read_version_line},
     {"Library version: ", read_version_line},
     {"EFA installer version: ", read_version_line},
+    {"# EFA installer version: ", read_version_line},
     {"Docker version ", read_version_line},
     {"podman version ", read_version_line},
     {"ii ", read_package},
@@ -292,6 +294,8 @@ bool read_evident(const Context& c) {
   if (is_digit(c.text[0]) && read_numbered(c)) return true;
   if (c.text[0] == '/' && read_behind_path(c)) return true;
   if (read_lock_words(c)) return true;
+  if (holds(c.text.substr(0, 60), ": pd ") && read_rdma_resource(c)) return true;
+  if (c.text.size() > 22 && c.text.find('-') < 17 && read_mapping(c)) return true;
   const bool nccl = c.line.shape.nccl_prefix || c.text.starts_with("NCCL ") || c.text.starts_with("NCCL_");
   if (nccl && holds(c.text.substr(0, 200), " set by environment to ")) return read_env(c);
   return may_hold_variable(c.text) && read_env(c);

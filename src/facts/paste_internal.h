@@ -71,8 +71,9 @@ enum class Topic {
   kDeviceNodes,
   kIbClass,
   kInspect,
-  kVersion,  // any line that is a version; arg names the program
-  kEvident,  // output that explains itself: nothing to add, but the command is understood
+  kProcessList,  // ps
+  kVersion,      // any line that is a version; arg names the program
+  kEvident,      // output that explains itself: nothing to add, but the command is understood
 };
 
 struct Grep {
@@ -320,6 +321,10 @@ bool read_gpu_line(const Context& c);
 bool read_bar1(const Context& c);
 bool read_gpu_field(const Context& c);
 bool read_nvidia_csv(const Context& c);
+
+// paste_mapping.cc
+bool read_mapping(const Context& c);
+bool read_ps_row(const Context& c);
 
 // paste_rdma.cc
 bool read_ib_device(const Context& c);

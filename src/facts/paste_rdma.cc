@@ -159,10 +159,13 @@ bool read_rdma_link(const Context& c) {
 
 /// "0: mlx5_0: pd 3 cq 5 qp 4 cm_id 0 mr 3000 ctx 1" of `rdma resource`.
 bool read_rdma_resource(const Context& c) {
-  const auto words = split_blanks(c.text.substr(0, 300));
-  if (words.size() < 6 || !words[0].ends_with(':') || !words[1].ends_with(':')) return false;
-  if (!parse_u64(words[0].substr(0, words[0].size() - 1))) return false;
-  const std::string_view name = words[1].substr(0, words[1].size() - 1);
+  auto words = split_blanks(c.text.substr(0, 300));
+  const bool indexed = words.size() > 1 && words[0].ends_with(':') && words[1].ends_with(':');
+  if (indexed && !parse_u64(words[0].substr(0, words[0].size() - 1))) return false;
+  // "0: " in front looks like a launcher's rank, and is gone then.
+  if (indexed) words.erase(words.begin());
+  if (words.size() < 5 || !words[0].ends_with(':')) return false;
+  const std::string_view name = words[0].substr(0, words[0].size() - 1);
   const auto mr = number_after(words, "mr");
   const auto qp = number_after(words, "qp");
   const auto cq = number_after(words, "cq");

@@ -25,13 +25,23 @@ void apply_block(const Context& c, Identity& id) {
   id.user = s.user;
 }
 
-void apply_question(const Question& q, Identity& id) {
+/// What an earlier ps said the pid is, if that starts containers or jobs.
+std::string name_of_pid(const Facts& facts, std::int64_t pid) {
+  const auto at = facts.pid_names.find(pid);
+  if (at == facts.pid_names.end()) return {};
+  for (const std::string_view daemon : {"containerd-shim", "conmon", "slurmd", "slurmstepd", "raylet", "pbs_mom"}) {
+    if (at->second.starts_with(daemon)) return std::string(daemon);
+  }
+  return {};
+}
+
+void apply_question(const Facts& facts, const Question& q, Identity& id) {
   if (!q.other_process) return;
   id.where.pid = q.pid;
-  id.comm = q.comm;
+  id.comm = q.comm.empty() && q.pid ? name_of_pid(facts, *q.pid) : q.comm;
   id.user.clear();
   if (id.kind == ProcessKind::kContainer) return;
-  if (!q.comm.empty()) {
+  if (!id.comm.empty()) {
     id.kind = ProcessKind::kDaemon;
     id.where.rank.reset();
   } else if (id.kind != ProcessKind::kJob) {
@@ -44,7 +54,7 @@ Identity identify(const Context& c) {
   Identity id{{shape.host, shape.pid, shape.rank}, ProcessKind::kUnknown, {}, {}};
   if (is_wrapped(shape)) id.kind = ProcessKind::kJob;
   if (c.stream.open) apply_block(c, id);
-  if (c.question) apply_question(*c.question, id);
+  if (c.question) apply_question(c.facts, *c.question, id);
   return id;
 }
 

@@ -265,6 +265,10 @@ void ask_ib_devices(Words, Questions& out) {
   out.push_back(ask(Topic::kIbDevices));
 }
 
+void ask_ps(Words, Questions& out) {
+  out.push_back(ask(Topic::kProcessList));
+}
+
 void ask_ls(Words words, Questions& out) {
   for (const std::string& path : operands(words.subspan(1))) {
     std::string_view rest = path;
@@ -304,6 +308,7 @@ constexpr std::pair<std::string_view, Asker> kPrograms[] = {
     {"xargs", ask_stdin_only},
     {"tr", ask_stdin_only},
     {"awk", ask_awk},
+    {"ps", ask_ps},
     {"sed", ask_awk},
     {"grep", ask_grep},
     {"egrep", ask_grep},

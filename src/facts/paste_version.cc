@@ -36,6 +36,7 @@ constexpr Row kRows[] = {
     {"# UCX version ", "ucx"},
     {"Library version: ", "ucx"},  // a '#' lost in pasting
     {"EFA installer version: ", "efa_installer"},
+    {"# EFA installer version: ", "efa_installer"},
     {"Docker version ", "docker"},
     {"podman version ", "podman"},
 };

@@ -224,6 +224,8 @@ void read_context(const Event& e, RunContext& run) {
 }
 
 void read_launcher(const Event& e, RunContext& run) {
+  if (!e.shape.host.empty() && e.kind != Kind::kProgress && run.job_inputs.size() < 65536)
+    run.job_inputs.insert(e.input);
   if (!e.shape.launcher.empty()) run.launchers.insert(e.shape.launcher);
   if (e.shape.launcher == "srun") run.launchers.insert("slurm");
   if (e.shape.kubernetes) run.launchers.insert("kubectl");

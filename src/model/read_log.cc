@@ -36,6 +36,18 @@ logs::ScanLiterals all_literals() {
   return literals;
 }
 
+/// Attributes printed without their device's name ("max_mr: 262144" of a grep) belong to the only device there is.
+void name_lone_device(Facts& facts) {
+  const auto unnamed = facts.devices.find("");
+  if (unnamed == facts.devices.end() || facts.devices.size() != 2) return;
+  RdmaDevice attributes = unnamed->second;
+  facts.devices.erase(unnamed);
+  RdmaDevice& device = facts.devices.begin()->second;
+  for (auto member : {&RdmaDevice::max_mr_size, &RdmaDevice::max_mr, &RdmaDevice::max_qp, &RdmaDevice::max_cq}) {
+    if (!(device.*member).known()) device.*member = attributes.*member;
+  }
+}
+
 class LogReader {
  public:
   LogReader(LogInput& out, const std::string& path) : out_(out), events_(path), paste_(out.facts, path) {}
@@ -45,6 +57,8 @@ class LogReader {
   }
   void finish() {
     for (const logs::ShapedLine& shaped : shaper_.finish()) take(shaped);
+    paste_.end_block();
+    name_lone_device(out_.facts);
     out_.events = events_.take();
   }
   bool understood_paste() const { return paste_seen_; }

@@ -69,7 +69,11 @@ bool Situation::in_kubernetes() const {
   if (incident == nullptr) return process != nullptr && contains(process->cgroup, "kubepods");
   if (launched_by("kubectl") || launched_by("cri")) return true;
   if (incident->first.shape.kubernetes) return true;
-  // The name alone is a hint, and only where no launcher of bare hosts shows.
+  return false;
+}
+
+bool Situation::pod_like_name() const {
+  if (incident == nullptr || in_container()) return false;
   for (const char* launcher : {"srun", "slurm", "mpirun", "pdsh", "journald", "pbs"}) {
     if (launched_by(launcher)) return false;
   }
@@ -109,7 +113,9 @@ bool Situation::limit_cleared() const {
   return length && pages_at_least(*length) + (*process->vm_pin >> 12) <= limit.soft->pages();
 }
 
-bool Situation::limit_unlikely() const { return limit_cleared() || (limit.soft && limit.soft->is_unlimited()); }
+bool Situation::limit_unlikely() const {
+  return limit_cleared() || (limit.soft && limit.soft->is_unlimited());
+}
 
 namespace {
 

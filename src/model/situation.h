@@ -65,6 +65,8 @@ struct Situation {
   bool gpu_possible() const;
   bool in_container() const;  // docker-id host, pod-like host, container prompt or container command seen
   bool in_kubernetes() const;
+  /// Nothing but the host's name says pod, and nothing says otherwise: enough for a question, never for an accusation.
+  bool pod_like_name() const;
   bool under_slurm() const;
   bool launched_by(const char* name) const;  // run->launchers has it
   std::optional<Limit> soft() const { return limit.soft; }

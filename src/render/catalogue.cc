@@ -103,15 +103,6 @@ Json list_json() {
   return out;
 }
 
-std::string render_list_man() {
-  std::string out = ".SH CODES\n";
-  for (const Check* check : all_checks()) {
-    out += fmt::format(".TP\n.B {} {}\n{}.{}\n", check->code, check->slug, check->title,
-                       recognised(*check) ? "" : " Not recognised by this version yet.");
-  }
-  return out;
-}
-
 std::string render_list_markdown() {
   std::string out = "# Codes\n\nWritten by `pindown list --format markdown`.\n";
   for (const Check* check : all_checks()) {
