@@ -165,20 +165,41 @@ std::string escape(std::string_view text, std::size_t max_bytes) {
   return out;
 }
 
+namespace {
+
+/// East Asian wide and emoji blocks take two columns in a terminal (Unicode TR11, W and F, by block).
+bool is_wide(char32_t c) {
+  return (c >= 0x1100 && c <= 0x115F) || (c >= 0x2E80 && c <= 0xA4CF) || (c >= 0xA960 && c <= 0xA97C) ||
+         (c >= 0xAC00 && c <= 0xD7A3) || (c >= 0xF900 && c <= 0xFAFF) || (c >= 0xFE30 && c <= 0xFE6F) ||
+         (c >= 0xFF00 && c <= 0xFF60) || (c >= 0xFFE0 && c <= 0xFFE6) || (c >= 0x1F300 && c <= 0x1FAFF) ||
+         (c >= 0x20000 && c <= 0x3FFFD);
+}
+
+/// Bytes of the longest beginning of `text` that fits into `columns`, and its width.
+std::pair<std::size_t, std::size_t> fitting(std::string_view text, std::size_t columns) {
+  std::size_t at = 0;
+  std::size_t width = 0;
+  while (at < text.size()) {
+    const CodePoint point = decode_utf8(text.substr(at));
+    const std::size_t wide = is_wide(point.value) ? 2 : 1;
+    if (width + wide > columns) break;
+    width += wide;
+    at += std::max<std::size_t>(point.length, 1);
+  }
+  return {at, width};
+}
+
+}  // namespace
+
 std::size_t display_width(std::string_view utf8_text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(utf8_text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return fitting(utf8_text, std::string_view::npos - 2).second;
 }
 
 std::string shorten(std::string_view text, std::size_t columns, bool utf8) {
   if (display_width(text) <= columns) return std::string(text);
   const std::string_view mark = utf8 ? "…" : "...";
   const std::size_t keep = columns > display_width(mark) ? columns - display_width(mark) : 0;
-  std::size_t at = 0;
-  for (std::size_t seen = 0; at < text.size(); ++at) {
-    if ((static_cast<unsigned char>(text[at]) & 0xC0) != 0x80 && seen++ == keep) break;
-  }
-  return std::string(trim(text.substr(0, at))) + std::string(mark);
+  return std::string(trim(text.substr(0, fitting(text, keep).first))) + std::string(mark);
 }
 
 }  // namespace pindown

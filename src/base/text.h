@@ -53,7 +53,7 @@ std::optional<std::int64_t> parse_i64(std::string_view text);
 /// Safe on a terminal and valid UTF-8: control characters (C0, DEL, C1, bidi overrides) become \xNN or \u{NNNN},
 /// invalid bytes become \xNN. Tabs become a blank. Output past `max_bytes` is cut and ends in "...".
 std::string escape(std::string_view text, std::size_t max_bytes = 2000);
-/// At most `columns` code points of already escaped text; longer text ends in "…" (or "..." when !utf8).
+/// At most `columns` columns of already escaped text; longer text ends in "…" (or "..." when !utf8).
 std::string shorten(std::string_view text, std::size_t columns, bool utf8 = true);
 std::size_t display_width(std::string_view utf8_text);
 

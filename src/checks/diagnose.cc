@@ -32,6 +32,20 @@ struct Answer {
   Outcome outcome;
 };
 
+bool is_accusation(const Answer& a);
+bool is_limit_family(std::string_view code);
+
+/// PD101 says only "the limit": beside a code that names the link it adds nothing, and must not lead by its greater
+/// certainty.
+void drop_repetition(std::vector<Answer>& answers) {
+  const auto names_link = [](const Answer& a) {
+    return is_accusation(a) && is_limit_family(a.check->code) && a.check->code != "PD101";
+  };
+  if (std::ranges::none_of(answers, names_link)) return;
+  std::erase_if(answers,
+                [](const Answer& a) { return a.check->code == "PD101" && a.outcome.kind == Outcome::Kind::kFound; });
+}
+
 std::vector<Answer> ask_all(const Situation& situation) {
   std::vector<Answer> answers;
   for (const Check* check : all_checks()) {
@@ -43,6 +57,7 @@ std::vector<Answer> ask_all(const Situation& situation) {
     if (a.outcome.certainty != b.outcome.certainty) return a.outcome.certainty > b.outcome.certainty;
     return a.outcome.weight > b.outcome.weight;
   });
+  drop_repetition(answers);
   return answers;
 }
 
@@ -96,18 +111,13 @@ bool is_accusation(const Answer& a) {
          severity_of(a) != Severity::kNote;
 }
 
-/// PD101 says only "the limit"; beside a code that names the link it would repeat it.
-bool adds_nothing(const Answer& a, const Answer& lead) {
-  return a.check->code == "PD101" && is_limit_family(lead.check->code);
-}
-
 void add_findings(const std::vector<Answer>& answers, const Situation& s, Report& report) {
   const auto lead = std::ranges::find_if(answers, is_accusation);
   for (const Answer& a : answers) {
     if (a.outcome.kind != Outcome::Kind::kFound || has_code(report.findings, a.check->code)) continue;
     if (is_accusation(a) && lead != answers.end() && &a != &*lead) {
       const bool related = is_limit_family(a.check->code) == is_limit_family(lead->check->code);
-      if (!related || a.outcome.weight < kStandsBeside || adds_nothing(a, *lead)) continue;
+      if (!related || a.outcome.weight < kStandsBeside) continue;
     }
     report.findings.push_back(make_finding(a, s));
   }
@@ -376,7 +386,8 @@ bool judge_chain(const std::vector<Process>& chain, const LiveFacts& live, const
   if (process.memlock.known()) {
     if (daemon) report.memlock[entry_name(process, trail)] = {process.memlock->soft, process.memlock->hard};
     report.trails.push_back(trail);
-    return false;
+    return !daemon &&
+           std::ranges::any_of(answers, [](const Answer& a) { return a.outcome.kind == Outcome::Kind::kUnknown; });
   }
   add_denied(process, report);
   return true;  // its limit is unknown: never healthy

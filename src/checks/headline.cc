@@ -63,10 +63,11 @@ std::string statement(const Report& report, const logs::Incident* incident) {
     return {};
   }
   const logs::Event& first = incident->first;
-  return fmt::format("{}; what was seen does not decide why. {}", what_failed(*incident),
-                     first.library == "torch" && first.verb.empty()
-                         ? "Run again with NCCL_DEBUG=INFO to see the failing call."
-                         : "The commands below do.");
+  const bool nameless = first.library == "torch" && first.verb.empty();
+  const std::string_view next = nameless                    ? " Run again with NCCL_DEBUG=INFO to see the failing call."
+                                : report.candidates.empty() ? ""
+                                                            : " The commands below do.";
+  return fmt::format("{}; what was seen does not decide why.{}", what_failed(*incident), next);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PD101, PD107, PD109 to PD113: the limit of the process itself, and who lowered or never raised it. Rows: login.cc.
-// Must not: give PD101 where another check names the link that set the limit.
+// Must not: decide between PD101 and the code of the link; diagnose.cc does.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,25 +24,6 @@ bool is_container_runtime(std::string_view comm) {
   for (const std::string_view name :
        {"containerd", "dockerd", "crio", "conmon", "containerd-shim", "podman", "kubelet"}) {
     if (comm == name) return true;
-  }
-  return false;
-}
-
-/// PD309 and PD310 are about devices: they name no link of the limit.
-bool is_about_the_limit(std::string_view code) {
-  return code != "PD101" && code != "PD309" && code != "PD310";
-}
-
-/// Another check says, at least likely, which link set the limit or why it is what it is.
-bool link_is_named(const Situation& s) {
-  const auto names = [&s](const Check& row) {
-    if (!row.eval || !is_about_the_limit(row.code)) return false;
-    const Outcome outcome = row.eval(s);
-    return outcome.kind == Outcome::Kind::kFound && outcome.certainty >= Certainty::kLikely &&
-           outcome.severity.value_or(row.severity) != Severity::kNote;
-  };
-  for (const auto table : {login_checks(), service_checks(), container_checks()}) {
-    if (std::any_of(table.begin(), table.end(), names)) return true;
   }
   return false;
 }
@@ -114,7 +95,6 @@ std::vector<Remedy> limit_remedies(const Situation& s) {
 }
 
 Outcome too_low_found(const Situation& s, Standing standing) {
-  if (link_is_named(s)) return not_applicable();
   const std::string need = limits::need_against_have(s);
   const std::string summary = s.incident ? "the locked-memory limit is too low: " + need : need;
   Outcome out = limits::limit_finding(s, limits::certainty_of(standing), 55, summary);
@@ -183,6 +163,9 @@ Outcome lowered_on_trail(const Situation& s) {
   const TrailLink& link = link_at(*s.trail, i);
   const TrailLink& parent = link_at(*s.trail, i - 1);
   if (!link.soft || pam_resets_to_pid1(s).kind == Outcome::Kind::kFound) return not_applicable();
+  // The process lowered its own soft limit: what it can do about it is PD107.
+  const bool itself = static_cast<std::size_t>(i) + 1 == s.trail->links.size();
+  if (itself && s.limit.hard && limits::would_do(*s.limit.hard, s)) return not_applicable();
   const std::string above = parent.soft ? format_limit(*parent.soft) : "more";
   const std::string summary = fmt::format("lowered from {} to {} at pid {} {}: {}", above, format_limit(*link.soft),
                                           link.pid, limits::plain(link.name, 24), lowered_how(link));

@@ -36,8 +36,8 @@ std::string take_value(std::string_view& text) {
 
 /// What may stand in front of an assignment: "export ", "declare -x ", "-x ", "-e ", "env: ", "launch env: ".
 void drop_lead(std::string_view& text) {
-  static constexpr std::array<std::string_view, 6> kLeads = {"export ", "declare -x ", "-x ",
-                                                             "-e ",     "--env ",      "--env="};
+  static constexpr std::array<std::string_view, 7> kLeads = {"export ", "declare -x ", "-x ", "-e ",
+                                                             "--env ",  "--env=",      "env "};
   const auto colon = text.substr(0, 40).find(": ");
   if (colon != text.npos && std::ranges::all_of(text.substr(0, colon), [](char c) {
         return is_alnum(c) || c == ' ' || c == '_' || c == '-';

@@ -71,8 +71,8 @@ class PlainStream final : public InputStream {
     }
     return read_descriptor(fd_.get(), buffer, size, path_);
   }
-  bool rewind() override {
-    if (!seekable_ || ::lseek(fd_.get(), 0, SEEK_SET) != 0) return false;
+  bool seek(std::uint64_t offset) override {
+    if (!seekable_ || ::lseek(fd_.get(), static_cast<off_t>(offset), SEEK_SET) < 0) return false;
     given_ = head_.size();
     return true;
   }
@@ -121,7 +121,7 @@ class InflatingStream final : public InputStream {
     total_ += static_cast<std::uint64_t>(n);
     return static_cast<std::size_t>(n);
   }
-  bool rewind() override { return false; }
+  bool seek(std::uint64_t) override { return false; }
   std::uint64_t size_hint() const override { return 0; }
 
  private:

@@ -20,8 +20,8 @@ class InputStream {
   virtual ~InputStream() = default;
   /// Bytes read, 0 at the end.
   virtual std::expected<std::size_t, HostError> read(char* buffer, std::size_t size) = 0;
-  /// Back to the first byte; false if it can't (a pipe).
-  virtual bool rewind() = 0;
+  /// Goes on at a byte counted from the start; false if it can't (a pipe).
+  virtual bool seek(std::uint64_t offset) = 0;
   /// Size on disk when opened; 0 if unknown or compressed.
   virtual std::uint64_t size_hint() const = 0;
 };

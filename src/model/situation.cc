@@ -106,11 +106,8 @@ bool Situation::launched_by(const char* name) const {
 
 bool Situation::limit_cleared() const {
   if (ipc_lock.usable == true) return true;
-  if (limit.soft && limit.of_job && limit.soft->is_unlimited()) return true;
-  if (!limit.soft || !limit.of_job || incident == nullptr || process == nullptr || !process->vm_pin.known())
-    return false;
-  const auto length = incident->first.length;
-  return length && pages_at_least(*length) + (*process->vm_pin >> 12) <= limit.soft->pages();
+  // VmPin read later proves nothing about the moment of the failure, so a request that would fit now clears nothing (P2).
+  return limit.soft && limit.of_job && limit.soft->is_unlimited();
 }
 
 bool Situation::limit_unlikely() const {

@@ -70,7 +70,7 @@ struct Situation {
   bool under_slurm() const;
   bool launched_by(const char* name) const;  // run->launchers has it
   std::optional<Limit> soft() const { return limit.soft; }
-  /// The limit is shown not to be the cause: unlimited, usable capability, or request + pinned fit (P3).
+  /// The limit is shown not to be the cause: unlimited, or a usable capability (P3).
   bool limit_cleared() const;
   /// Cleared, or all that is seen of it (some shell's) is unlimited: other causes are worth naming.
   bool limit_unlikely() const;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -60,21 +61,51 @@ std::string plain_ascii(std::string_view text) {
   return out;
 }
 
-std::string wrap(std::string_view text, std::size_t width, std::size_t indent) {
+namespace {
+
+/// Takes up to `columns` columns, at least one code point, from the front of `word`.
+std::string_view take_columns(std::string_view& word, std::size_t columns) {
+  std::size_t at = 0;
+  std::size_t width = 0;
+  while (at < word.size()) {
+    const auto [value, length] = code_point(word.substr(at));
+    const std::size_t wide = display_width(word.substr(at, length));
+    if (at > 0 && width + wide > columns) break;
+    width += wide;
+    at += length;
+  }
+  const std::string_view taken = word.substr(0, at);
+  word.remove_prefix(at);
+  return taken;
+}
+
+}  // namespace
+
+std::string wrap(std::string_view text, std::size_t width, std::size_t indent, LongWords words, std::size_t used) {
   std::string out;
-  std::size_t column = indent;
-  for (const std::string_view word : split_blanks(text)) {
+  std::size_t column = std::max(used, indent);
+  bool first = true;  // of its line
+  const auto new_line = [&] {
+    out += '\n';
+    out.append(indent, ' ');
+    column = indent;
+    first = true;
+  };
+  for (std::string_view word : split_blanks(text)) {
     const std::size_t size = display_width(word);
-    if (column > indent && column + 1 + size > width) {
-      out += '\n';
-      out.append(indent, ' ');
-      column = indent;
-    } else if (column > indent) {
+    if (!first && column + 1 + size > width) new_line();
+    while (words == LongWords::kBreak && column + display_width(word) > width && width > indent) {
+      out += take_columns(word, width - column);
+      new_line();
+    }
+    if (word.empty()) continue;
+    if (!first) {
       out += ' ';
       ++column;
     }
     out += word;
-    column += size;
+    column += display_width(word);
+    first = false;
   }
   return out;
 }
