@@ -38,7 +38,8 @@ configuration files are not read.)",
     docker run --ulimit memlock=-1:-1 --device /dev/infiniband IMAGE
 
 In compose: `ulimits: {memlock: {soft: -1, hard: -1}}`. For every container of this Docker, keeping
-what is in the file (it is read at start only, so restart Docker, then the containers):
+what is in the file. It is read at start only, and restarting Docker stops its containers unless
+live-restore is on; the containers need a restart anyway:
 
     test -s /etc/docker/daemon.json || echo '{}' > /etc/docker/daemon.json
     jq '."default-ulimits".memlock = {"Name":"memlock","Soft":-1,"Hard":-1}' /etc/docker/daemon.json > /etc/docker/daemon.json.new && mv /etc/docker/daemon.json.new /etc/docker/daemon.json
@@ -47,7 +48,7 @@ what is in the file (it is read at start only, so restart Docker, then the conta
 Or raise what they inherit, and restart the containers:
 
     mkdir -p /etc/systemd/system/containerd.service.d
-    printf '[Service]\nLimitMEMLOCK=infinity\n' > /etc/systemd/system/containerd.service.d/memlock.conf
+    printf '[Service]\nLimitMEMLOCK=infinity\n' > /etc/systemd/system/containerd.service.d/90-pindown-memlock.conf
     systemctl daemon-reload
     systemctl restart containerd
 
@@ -77,7 +78,7 @@ containerd's. Ruled out if docker.service's own limit is low or containerd.servi
     .fix = R"(Set it on the unit that starts the containers, then restart them:
 
     mkdir -p /etc/systemd/system/containerd.service.d
-    printf '[Service]\nLimitMEMLOCK=infinity\n' > /etc/systemd/system/containerd.service.d/memlock.conf
+    printf '[Service]\nLimitMEMLOCK=infinity\n' > /etc/systemd/system/containerd.service.d/90-pindown-memlock.conf
     systemctl daemon-reload
     systemctl restart containerd
     docker restart CONTAINER
@@ -106,9 +107,9 @@ starts.)",
         R"(Raise the hard limit of the user on the host, and let the user log out fully (`loginctl
 terminate-user USER`) and in again:
 
-    printf '* - memlock unlimited\nroot - memlock unlimited\n' > /etc/security/limits.d/90-rdma.conf
+    printf '* - memlock unlimited\nroot - memlock unlimited\n' > /etc/security/limits.d/90-pindown-memlock.conf
     mkdir -p /etc/systemd/system/user@.service.d
-    printf '[Service]\nLimitMEMLOCK=infinity\n' > /etc/systemd/system/user@.service.d/memlock.conf
+    printf '[Service]\nLimitMEMLOCK=infinity\n' > /etc/systemd/system/user@.service.d/90-pindown-memlock.conf
     systemctl daemon-reload
 
 Then `ulimit -Hl` of that user must say unlimited. Or ask for no more than there is:
@@ -142,7 +143,7 @@ Ruled out by an unlimited limit, enough room, or a usable capability.)",
     .fix = R"(On the node, for containerd; running pods keep the old limit until they are deleted:
 
     mkdir -p /etc/systemd/system/containerd.service.d
-    printf '[Service]\nLimitMEMLOCK=infinity\n' > /etc/systemd/system/containerd.service.d/memlock.conf
+    printf '[Service]\nLimitMEMLOCK=infinity\n' > /etc/systemd/system/containerd.service.d/90-pindown-memlock.conf
     systemctl daemon-reload
     systemctl restart containerd
     kubectl delete pod POD
@@ -150,7 +151,7 @@ Ruled out by an unlimited limit, enough room, or a usable capability.)",
 k3s and RKE2 start their own containerd: put the drop-in on the unit that runs it. CRI-O (add to an
 existing default_ulimits list; a later file replaces it):
 
-    printf '[crio.runtime]\ndefault_ulimits = ["memlock=-1:-1"]\n' > /etc/crio/crio.conf.d/99-memlock.conf
+    printf '[crio.runtime]\ndefault_ulimits = ["memlock=-1:-1"]\n' > /etc/crio/crio.conf.d/90-pindown-memlock.conf
     systemctl restart crio
     kubectl delete pod POD
 
@@ -219,9 +220,9 @@ if the limit is shown to have refused. Ruled out in the first namespace and by a
         R"(Raise the limit from outside the namespace; the runtime sets it before it enters. Rootless
 containers: the user's hard limit, then a full logout:
 
-    printf '* - memlock unlimited\nroot - memlock unlimited\n' > /etc/security/limits.d/90-rdma.conf
+    printf '* - memlock unlimited\nroot - memlock unlimited\n' > /etc/security/limits.d/90-pindown-memlock.conf
     mkdir -p /etc/systemd/system/user@.service.d
-    printf '[Service]\nLimitMEMLOCK=infinity\n' > /etc/systemd/system/user@.service.d/memlock.conf
+    printf '[Service]\nLimitMEMLOCK=infinity\n' > /etc/systemd/system/user@.service.d/90-pindown-memlock.conf
     systemctl daemon-reload
 
 Kubernetes with hostUsers: false: LimitMEMLOCK=infinity on containerd.service or CRI-O's

@@ -55,7 +55,7 @@ bool bounding_only(const Situation& s) {
 
 std::string user_words(const Process& process) {
   if (process.euid) return fmt::format("uid {}", *process.euid);
-  return process.user.empty() ? "a user other than root" : limits::plain(process.user, 30);
+  return limits::plain(process.user, 30);
 }
 
 std::vector<Remedy> not_effective_remedies() {
@@ -87,9 +87,15 @@ Outcome ipc_lock_not_effective(const Situation& s) {
   }
   if (unlimited(s) || s.limit_cleared()) return ruled_out(cleared_reason(s));
   if (live_and_enough(s)) return not_applicable();
+  const bool user_known = s.process->euid || !s.process->user.empty();
+  if (!user_known && !live(s) && !limits::guilty(limits::standing(s))) {
+    return candidate(60, "IPC_LOCK is granted but not effective in this process; its limit is not shown",
+                     limits::decide_limit(s));
+  }
   Outcome out = limits::limit_finding(
       s, certainty(s), 85,
-      fmt::format("IPC_LOCK is granted but not effective: the process runs as {}", user_words(*s.process)),
+      user_known ? fmt::format("IPC_LOCK is granted but not effective: the process runs as {}", user_words(*s.process))
+                 : std::string("IPC_LOCK is granted but not effective in this process"),
       {cite(s.process->caps.source, "bit 14 (0x4000) only in the bounding set")});
   out.remedies = not_effective_remedies();
   return out;
@@ -102,8 +108,9 @@ namespace {
 /// Nothing says which user namespace it is.
 Outcome namespace_unknown(const Situation& s) {
   if (live(s)) return unknown({"/proc/PID/ns/user", "/proc/PID/uid_map"}, "run as root, outside the container");
-  if (!limits::guilty(limits::standing(s))) return not_applicable();
-  return candidate(55, "IPC_LOCK is held; it counts only in the first user namespace (uid_map 0 0 4294967295)",
+  if (!limits::capability_open(s)) return not_applicable();
+  return candidate(s.soft() ? 65 : 55,
+                   "IPC_LOCK is held; it counts only in the first user namespace (uid_map 0 0 4294967295)",
                    "cat /proc/PID/uid_map");
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "checks/container_rows.h"
+#include "checks/limit_common.h"
 #include "checks/look.h"
 
 namespace pindown::container {
@@ -104,7 +105,7 @@ std::optional<Outcome> device_by_command(const Situation& s) {
   if (s.failure() != Kind::kOpenDevice)
     return ruled_out(fmt::format("the run command passes it ({})", run->source.path));
   return candidate(35, "the run command passes the device, yet opening it fails",
-                   fmt::format("{} exec CONTAINER ls -l /dev/infiniband", run->engine));
+                   fmt::format("{} exec CONTAINER ls -l /dev/infiniband", limits::safe_word(run->engine, "docker")));
 }
 
 Outcome device_outside_container(const Situation& s) {
@@ -167,18 +168,24 @@ Outcome privilege_found(const Situation& s, int weight, std::string summary,
                    {"ausearch -m avc -ts recent | grep -E 'uverbs|infiniband'", "dmesg | grep 'apparmor=.DENIED'"},
                    true,
                    "ibv_devinfo"};
-  out.remedies = {std::move(mode), std::move(policy)};
+  Remedy raw = {"grant-net-raw",
+                "DEVX and raw queues: give the process CAP_NET_RAW (docker: --cap-add NET_RAW)",
+                {"docker run --cap-add NET_RAW --device /dev/infiniband IMAGE"},
+                true,
+                "grep CapEff /proc/PID/status"};
+  const bool opening = s.failure() == Kind::kOpenDevice && !contains(first(s).verb, "devx");
+  out.remedies = {opening ? std::move(mode) : std::move(raw), std::move(policy)};
   return look::judged(s, std::move(out));
 }
 
 /// EPERM of a registration: with a limit other than 0 it cannot be can_do_mlock() (mm/mlock.c), so something else
 /// forbids.
 Outcome refused_registration(const Situation& s) {
-  if (s.soft() && s.soft()->bytes == 0) return not_applicable();
+  if (s.soft() && s.soft()->bytes == 0) return not_applicable();  // PD110
   if (contains(first(s).verb, "devx")) {
     return privilege_found(s, 75, "the process may not use DEVX, which the library needs here");
   }
-  if (s.soft() || s.has_errno(EACCES)) {
+  if ((s.soft() && s.limit.of_job) || s.has_errno(EACCES)) {
     return privilege_found(s, 60, "the call was refused for want of privilege, not of memory");
   }
   return candidate(45, "EPERM is a missing privilege, or a memlock limit of 0 (PD110)",

@@ -3,6 +3,8 @@
 // A log shows the limit, seldom the link: a link is called proven only where the log shows it as well.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/size.h"
 #include "base/text.h"
 #include "checks/container_rows.h"
@@ -54,7 +56,9 @@ std::string container_id(const Situation& s) {
 /// In a pod. Pods are told by their names too, and "gpu-worker-1" may be a node of a batch system as well: without the
 /// framing of a container runtime such a system's own lines win.
 bool in_pod(const Situation& s) {
-  if (!s.in_kubernetes()) return false;
+  const bool by_command = std::ranges::any_of(
+      s.facts->containers, [](const ContainerCommand& c) { return c.engine == "kubectl" || c.engine == "oc"; });
+  if (!s.in_kubernetes() && !by_command) return false;
   const bool batch = s.under_slurm() || s.launched_by("pbs") || s.launched_by("pdsh") || s.launched_by("torque");
   return !batch || s.launched_by("cri");
 }
@@ -115,7 +119,8 @@ Remedy run_ulimit(std::string_view engine_name) {
 
 Remedy docker_default_ulimits() {
   return {"docker-default-ulimits",
-          "or give every container of this Docker an unlimited memlock, then restart the containers",
+          "or give every container of this Docker an unlimited memlock; the restart stops containers unless "
+          "live-restore is on",
           {"mkdir -p /etc/docker", "test -s /etc/docker/daemon.json || echo '{}' > /etc/docker/daemon.json",
            "jq '.\"default-ulimits\".memlock = {\"Name\":\"memlock\",\"Soft\":-1,\"Hard\":-1}' /etc/docker/daemon.json "
            "> /etc/docker/daemon.json.new && mv /etc/docker/daemon.json.new /etc/docker/daemon.json",
@@ -127,7 +132,8 @@ Remedy docker_default_ulimits() {
 Remedy crio_ulimits() {
   return {"crio-default-ulimits",
           "CRI-O: default_ulimits, restart, then delete the pod",
-          {"printf '[crio.runtime]\\ndefault_ulimits = [\"memlock=-1:-1\"]\\n' > /etc/crio/crio.conf.d/99-memlock.conf",
+          {"printf '[crio.runtime]\\ndefault_ulimits = [\"memlock=-1:-1\"]\\n' > "
+           "/etc/crio/crio.conf.d/90-pindown-memlock.conf",
            "systemctl restart crio", "kubectl delete pod POD"},
           true,
           "kubectl exec POD -- grep 'locked memory' /proc/1/limits"};
@@ -211,7 +217,7 @@ Remedy user_hard_limit() {
   remedy.commands.insert(
       remedy.commands.end(),
       {"mkdir -p /etc/systemd/system/user@.service.d",
-       "printf '[Service]\\nLimitMEMLOCK=infinity\\n' > /etc/systemd/system/user@.service.d/memlock.conf",
+       "printf '[Service]\\nLimitMEMLOCK=infinity\\n' > /etc/systemd/system/user@.service.d/90-pindown-memlock.conf",
        "systemctl daemon-reload"});
   return remedy;
 }

@@ -93,16 +93,35 @@ bool fits_host(const Process& p, const Event& first) {
          contains(first.shape.wrapper, p.where.host);
 }
 
+bool in_container_log(const logs::Incident& incident, const Facts& facts) {
+  return logs::looks_like_docker_id(incident.first.shape.host) || incident.first.shape.kubernetes ||
+         !facts.containers.empty();
+}
+
+/// Whether this unit is what starts the failing job: a runtime for containers, a scheduler's daemon where that
+/// scheduler shows, or the service whose journal the failing line is from. Any other unit's limit says nothing.
+bool starts_this_job(std::string_view unit, const logs::Incident& incident, const logs::RunContext& run,
+                     const Facts& facts) {
+  constexpr std::string_view kRuntimes[] = {"containerd.service", "docker.service", "crio.service",
+                                            "podman.service",     "k3s.service",    "rke2-agent.service"};
+  if (std::ranges::find(kRuntimes, unit) != std::end(kRuntimes)) return in_container_log(incident, facts);
+  if (unit == "slurmd.service") return run.launchers.contains("slurm") || run.launchers.contains("pyxis");
+  if (unit == "pbs.service" || unit == "pbs_mom.service") return run.launchers.contains("pbs");
+  const std::string_view base = unit.substr(0, unit.rfind('.'));
+  return base.size() > 2 && contains(incident.first.shape.wrapper, base);
+}
+
 /// The limit of what starts the job (slurmd, raylet, containerd, a unit), where the log shows it and nothing shows the
 /// job's own.
-std::optional<LimitView> inherited_limit(const logs::Incident& incident, const Facts& facts) {
+std::optional<LimitView> inherited_limit(const logs::Incident& incident, const logs::RunContext& run,
+                                         const Facts& facts) {
   for (const Process& p : facts.processes) {
     if (p.kind != ProcessKind::kDaemon || !p.memlock.known() || !hands_on_its_limit(p.comm)) continue;
     if (!fits_host(p, incident.first)) continue;
     return LimitView{p.memlock->soft, p.memlock->hard, p.memlock.source, "the limit of " + p.comm, false, false, true};
   }
   for (const UnitLimit& unit : facts.units) {
-    if (!hands_on_its_limit(unit.unit) || (!unit.memlock.soft && !unit.memlock.hard)) continue;
+    if (!starts_this_job(unit.unit, incident, run, facts) || (!unit.memlock.soft && !unit.memlock.hard)) continue;
     const auto soft = unit.memlock.soft ? unit.memlock.soft : unit.memlock.hard;
     return LimitView{soft, unit.memlock.hard, unit.source, "the limit of " + unit.unit, false, false, true};
   }
@@ -119,7 +138,8 @@ void complete_hard(LimitView& view, const Facts& facts) {
 
 }  // namespace
 
-LimitView derive_limit(const logs::Incident& incident, const Process* process, const Facts& facts) {
+LimitView derive_limit(const logs::Incident& incident, const logs::RunContext& run, const Process* process,
+                       const Facts& facts) {
   LimitView view;
   const auto from_event = [&view](const Event& e) {
     view.soft = Limit{*e.limit};
@@ -134,7 +154,7 @@ LimitView derive_limit(const logs::Incident& incident, const Process* process, c
   }
   for (const auto* list : {&incident.same, &incident.echoes}) {
     for (const Event& e : *list) {
-      if (e.limit) {
+      if (e.limit && logs::same_origin(incident.first, e)) {
         from_event(e);
         complete_hard(view, facts);
         return view;
@@ -155,9 +175,9 @@ LimitView derive_limit(const logs::Incident& incident, const Process* process, c
     from_process(*process, "the job's own output", named || incident.hosts.size() <= 1);
     return view;
   }
-  if (const auto inherited = inherited_limit(incident, facts)) return *inherited;
+  if (const auto inherited = inherited_limit(incident, run, facts)) return *inherited;
   for (const Process& p : facts.processes) {
-    if (p.kind != ProcessKind::kShell || !p.memlock.known()) continue;
+    if (p.kind != ProcessKind::kShell || !p.memlock.known() || !fits_host(p, incident.first)) continue;
     from_process(p, "a shell, which may differ from the job", false);
     return view;
   }
@@ -192,7 +212,7 @@ Situation incident_situation(const logs::Incident& incident, const logs::RunCont
   if (!s.need.bytes && incident.first.length) {
     s.need = {incident.first.length, fmt::format("{}:{}", incident.first.input, incident.first.line)};
   }
-  s.limit = derive_limit(incident, s.process, facts);
+  s.limit = derive_limit(incident, run, s.process, facts);
   s.ipc_lock = derive_capability(s.process, facts);
   // UCX 1.14 and later print the hint only when the capability is not effective (uct/ib/base/ib_log.c).
   if (incident.first.limit_hint && !s.ipc_lock.usable) {

@@ -10,7 +10,8 @@ namespace pindown {
 
 /// The process the log's facts describe that is (or stands for) the failing one; null if there is none.
 const Process* process_of_incident(const logs::Incident& incident, const logs::RunContext& run, const Facts& facts);
-LimitView derive_limit(const logs::Incident& incident, const Process* process, const Facts& facts);
+LimitView derive_limit(const logs::Incident& incident, const logs::RunContext& run, const Process* process,
+                       const Facts& facts);
 CapabilityView derive_capability(const Process* process, const Facts& facts);
 
 Situation incident_situation(const logs::Incident& incident, const logs::RunContext& run, const Facts& facts,

@@ -37,10 +37,10 @@ std::string device_or(const Situation& s, std::string_view fallback) {
 
 Remedy raise_mtt() {
   return {"mlx4-mtt",
-          "let mlx4_core map twice the RAM: 2^(log_num_mtt + log_mtts_per_seg) pages; 20 + 5 is 128 GiB",
+          "let mlx4_core map twice the RAM: 2^(log_num_mtt + log_mtts_per_seg) pages; 20 + 5 is 128 GiB; then reboot",
           {"grep -H . /sys/module/mlx4_core/parameters/log_*mtt*",
-           "echo 'options mlx4_core log_mtts_per_seg=5' | sudo tee /etc/modprobe.d/mlx4-mtt.conf",
-           "sudo update-initramfs -u || sudo dracut -f", "sudo reboot"},
+           "echo 'options mlx4_core log_mtts_per_seg=5' > /etc/modprobe.d/90-pindown-mlx4.conf",
+           "update-initramfs -u || dracut -f"},
           true,
           "grep -H . /sys/module/mlx4_core/parameters/log_mtts_per_seg"};
 }
@@ -63,7 +63,7 @@ Outcome registerable_low(const Situation& s, const Event& first) {
 
 /// The warning that came with a failed registration, where nothing speaks for the limit.
 const Event* registerable_warning(const Situation& s) {
-  if (!s.registration() || !s.enomem_possible() || s.limit_guilty()) return nullptr;
+  if (!s.registration() || !s.enomem_possible() || limits::blamed(s)) return nullptr;
   for (const Event& echo : s.incident->echoes) {
     if (echo.kind == Kind::kRegisterableLow) return &echo;
   }
@@ -73,6 +73,12 @@ const Event* registerable_warning(const Situation& s) {
 Outcome translation_table(const Situation& s) {
   if (first_is(s, {Kind::kRegisterableLow})) return registerable_low(s, s.incident->first);
   if (const Event* low = registerable_warning(s)) return registerable_low(s, *low);
+  const bool blames_limit = first_is(s, {Kind::kMemlockWarning}) && device_starts_with(s, "mlx4");
+  if (blames_limit && limits::standing(s) == limits::Standing::kPossible) {
+    return candidate(60,
+                     "the limit the library blames is generous; mlx4 adapters also fail when their MTT table is full",
+                     "grep -H . /sys/module/mlx4_core/parameters/log_*mtt*");
+  }
   if (!buffer_failed(s) || !s.enomem_possible()) return not_applicable();
   const bool named = says(s.incident->first, "mtt entries") || says(s.incident->first, "low mtt");
   auto kernel = kernel_line(s, {"mlx4", "mtt"});
@@ -89,7 +95,8 @@ Outcome translation_table(const Situation& s) {
                                  device_name(s)));
   }
   if (!device_starts_with(s, "mlx4")) return not_applicable();
-  if (s.limit_guilty()) return ruled_out(std::string(kLimitFirst));
+  if (limit_proven(s)) return ruled_out(std::string(kLimitFirst));
+  if (limits::blamed(s)) return not_applicable();
   if (s.limit_cleared()) {
     return judged(
         s, with(found(Certainty::kLikely, 60,
@@ -147,7 +154,7 @@ bool efa_signs(const Situation& s) {
   const std::string device = device_name(s);
   return icontains(device, "efa") || device.starts_with("rdmap") || says(s.incident->first, ":efa:") ||
          says(s.incident->first, "EFA ") || s.facts->versions.contains("efa_installer") ||
-         s.kernel_event(Kind::kEfaCommand);
+         kernel_event(s, Kind::kEfaCommand);
 }
 bool through_libfabric(const Situation& s) {
   const std::string& library = s.incident->first.library;
@@ -159,7 +166,7 @@ Remedy fewer_efa_pages() {
           "back large buffers with huge pages, cap the registration cache, attach every EFA interface of the instance",
           {"export FI_EFA_USE_HUGE_PAGE=1", "export FI_EFA_MR_MAX_CACHED_COUNT=1024"},
           false,
-          "sudo dmesg | grep -i efa"};
+          "dmesg | grep -i efa"};
 }
 
 Outcome efa_quota(const Situation& s) {
@@ -172,7 +179,7 @@ Outcome efa_quota(const Situation& s) {
   }
   if (!through_libfabric(s)) return not_applicable();
   if (limit_proven(s)) return ruled_out(std::string(kLimitFirst));
-  if (s.limit_guilty()) return not_applicable();
+  if (limits::blamed(s)) return not_applicable();
   const bool counts = says(s.incident->first, "mr reg count");
   if (s.limit_cleared() && (counts || efa_signs(s))) {
     return judged(s, with(found(Certainty::kLikely, counts ? 78 : 70,
@@ -181,7 +188,7 @@ Outcome efa_quota(const Situation& s) {
                           {fewer_efa_pages()}));
   }
   return candidate(counts || efa_signs(s) ? 45 : 20, "EFA devices cap the pages and regions they register",
-                   "sudo dmesg | grep -i efa");
+                   "dmesg | grep -i efa");
 }
 
 // --- PD504 ---------------------------------------------------------------------------------------------------------
@@ -208,6 +215,12 @@ Outcome region_count(const RdmaDevice& device) {
               {cap_regions()});
 }
 
+/// The kernel logged a refusal, but not of the failing thread, and the limit explains the failure as well.
+Outcome beside_limit(std::string decide) {
+  return candidate(45, "the kernel log has a refusal by the adapter, but of another process or time",
+                   std::move(decide));
+}
+
 /// Live: a device whose regions are nearly used up, or a note that its firmware refused one since boot.
 Outcome regions_live(const Situation& s) {
   Outcome last;
@@ -230,6 +243,7 @@ Outcome mr_count_exhausted(const Situation& s) {
   if (!first_is(s, {Kind::kRegMr, Kind::kRegDmabuf}) || !s.enomem_possible()) return not_applicable();
   auto kernel = kernel_line(s, {"CREATE_MKEY", "limits exceeded"});
   if (!kernel) kernel = kernel_line(s, {"async reg mr failed", "-12"});
+  if (kernel && !kernel_leads(s, *kernel)) return beside_limit("dmesg | grep CREATE_MKEY");
   if (kernel) {
     return judged(s, with(found(Certainty::kLikely, kernel->event ? 88 : 75,
                                 fmt::format("{} has no memory region left: its firmware refused CREATE_MKEY",
@@ -245,47 +259,59 @@ Outcome mr_count_exhausted(const Situation& s) {
   }
   if (!s.limit_unlikely()) return not_applicable();
   return candidate(30, "every registration takes one memory key, and an adapter has only so many",
-                   "sudo dmesg | grep -e CREATE_MKEY -e 'async reg mr'; rdma resource show");
+                   "dmesg | grep -e CREATE_MKEY -e 'async reg mr'; rdma resource show");
 }
 
 // --- PD505 ---------------------------------------------------------------------------------------------------------
 
 Remedy larger_uar_bar(const Situation& s) {
-  const std::string device = device_starts_with(s, "mlx5") ? device_or(s, "mlx5_0") : "mlx5_0";
+  const std::string device = limits::safe_word(device_starts_with(s, "mlx5") ? device_name(s) : "", "mlx5_0");
   return {"uar-bar",
           "start fewer processes on the node, or double the adapter's UAR space and reboot",
           {fmt::format("BDF=$(basename \"$(readlink /sys/class/infiniband/{}/device)\")", device),
-           "N=$(sudo mlxconfig -d \"$BDF\" query PF_LOG_BAR_SIZE | awk '/PF_LOG_BAR_SIZE/ { print $NF }')",
-           "sudo mlxconfig -d \"$BDF\" set PF_LOG_BAR_SIZE=$((N + 1))", "sudo reboot"},
+           "N=$(mlxconfig -d \"$BDF\" query PF_LOG_BAR_SIZE | awk '/PF_LOG_BAR_SIZE/ { print $NF }')",
+           "mlxconfig -d \"$BDF\" set PF_LOG_BAR_SIZE=$((N + 1))"},
           true,
-          "sudo dmesg | grep ALLOC_UAR"};
+          "dmesg | grep ALLOC_UAR"};
+}
+
+std::vector<Remedy> uar_remedies(const Situation& s) {
+  Remedy fewer = {"fewer-processes", "start fewer processes on the node, or let them share a transport", {}, false, ""};
+  const std::string name = device_name(s);
+  if (!name.empty() && !name.starts_with("mlx5")) return {std::move(fewer)};  // mlxconfig is for NVIDIA adapters
+  return {larger_uar_bar(s)};
 }
 
 Outcome uar_exhausted(const Situation& s) {
   if (!first_is(s, {Kind::kOpenDevice, Kind::kCreateQueue, Kind::kAllocPd})) return not_applicable();
   const bool opening = s.failure() == Kind::kOpenDevice;
-  if (const auto kernel = kernel_line(s, {"ALLOC_UAR"})) {
-    const auto pid = s.incident->first.shape.pid;
-    const bool same = pid && kernel->event && contains(kernel->text, fmt::format("(pid {})", *pid));
+  const auto kernel = kernel_line(s, {"ALLOC_UAR"});
+  if (kernel && !kernel_leads(s, *kernel)) return beside_limit("dmesg | grep ALLOC_UAR");
+  if (kernel) {
+    const bool same = names_failing_thread(s, *kernel);
     const bool proven = same && opening && icontains(kernel->text, "limits exceeded");
     return judged(
         s,
         with(found(proven ? Certainty::kProven : Certainty::kLikely, opening ? 92 : 85,
                    fmt::format("{} has no UAR page left: its firmware refused ALLOC_UAR", device_or(s, "the adapter")),
                    {s.failure_evidence(), kernel->evidence}),
-             {larger_uar_bar(s)}));
+             uar_remedies(s)));
   }
   if (!opening) return not_applicable();
-  if (s.has_errno(ENOMEM)) {
+  if (s.has_errno(ENOMEM) && device_starts_with(s, "mlx5")) {
     return judged(s,
                   with(found(Certainty::kLikely, 75,
                              "opening the device needs no locked memory; ENOMEM there means its UAR pages are used up",
                              {s.failure_evidence()}),
-                       {larger_uar_bar(s)}));
+                       uar_remedies(s)));
+  }
+  if (s.has_errno(ENOMEM)) {
+    return candidate(60, "opening a device locks no memory of the process; on mlx5 ENOMEM means no UAR page is left",
+                     "dmesg | tail -n 50");
   }
   if (!s.no_errno()) return not_applicable();
   return candidate(20, "with very many processes on a node the adapter runs out of UAR pages",
-                   "sudo dmesg | grep ALLOC_UAR");
+                   "dmesg | grep ALLOC_UAR");
 }
 
 // --- PD506 ---------------------------------------------------------------------------------------------------------
@@ -324,7 +350,9 @@ std::optional<Outcome> queue_counts(const RdmaDevice& device) {
 
 Outcome qp_cq_limit(const Situation& s) {
   if (!s.incident || !s.queue()) return not_applicable();
-  if (const auto kernel = queue_refused(s)) {
+  const auto kernel = queue_refused(s);
+  if (kernel && !kernel_leads(s, *kernel)) return beside_limit("dmesg | grep -e CREATE_QP -e CREATE_CQ");
+  if (kernel) {
     return judged(s,
                   with(found(Certainty::kLikely, 92, "the device has no queue left: its firmware refused to make one",
                              {s.failure_evidence(), kernel->evidence}),
@@ -335,7 +363,7 @@ Outcome qp_cq_limit(const Situation& s) {
     if (auto counted = queue_counts(*device)) return judged(s, std::move(*counted));
   }
   if (limit_proven(s)) return ruled_out(std::string(kLimitFirst));
-  if (s.limit_guilty()) return not_applicable();
+  if (limits::blamed(s)) return not_applicable();
   if (s.limit_cleared()) {
     return judged(s, with(found(Certainty::kLikely, 60,
                                 "locked memory is not what stopped the queue; the device or its firmware has none left",
@@ -343,7 +371,7 @@ Outcome qp_cq_limit(const Situation& s) {
                           {fewer_queues()}));
   }
   return candidate(40, "a device makes only so many queues",
-                   "sudo dmesg | grep -e CREATE_QP -e CREATE_CQ; rdma resource show");
+                   "dmesg | grep -e CREATE_QP -e CREATE_CQ; rdma resource show");
 }
 
 // --- PD507 ---------------------------------------------------------------------------------------------------------
@@ -353,7 +381,7 @@ Remedy fewer_firmware_pages() {
           "register fewer, larger regions on fewer adapters",
           {"export UCX_IB_PCI_RELAXED_ORDERING=auto", "export UCX_IB_RCACHE_MAX_REGIONS=1000"},
           false,
-          "sudo grep -H . /sys/kernel/debug/mlx5/*/pages/fw_pages_total"};
+          "grep -H . /sys/kernel/debug/mlx5/*/pages/fw_pages_total"};
 }
 
 std::optional<KernelLine> pages_refused(const Situation& s) {
@@ -372,16 +400,17 @@ Outcome firmware_pages(const Situation& s) {
   if (first_is(s, {Kind::kHostOom, Kind::kKilled})) {
     if (kernel) {
       return candidate(55, "the adapter's firmware was asking the host for pages when memory ran out",
-                       "sudo grep -H . /sys/kernel/debug/mlx5/*/pages/fw_pages_total");
+                       "grep -H . /sys/kernel/debug/mlx5/*/pages/fw_pages_total");
     }
     if (!s.run || !s.run->net_ib) return not_applicable();
     return candidate(20, "many regions on many adapters make the firmware take host memory that no process shows",
-                     "sudo grep -H . /sys/kernel/debug/mlx5/*/pages/fw_pages_total");
+                     "grep -H . /sys/kernel/debug/mlx5/*/pages/fw_pages_total");
   }
   if (!kernel ||
       !first_is(s, {Kind::kRegMr, Kind::kRegDmabuf, Kind::kCreateQueue, Kind::kAllocPd, Kind::kOpenDevice})) {
     return not_applicable();
   }
+  if (!kernel_leads(s, *kernel)) return beside_limit("dmesg | grep -e give_pages -e MANAGE_PAGES");
   return judged(s, with(found(Certainty::kLikely, 85, "the host had no page left to give to the adapter's firmware",
                               {s.failure_evidence(), kernel->evidence}),
                         {fewer_firmware_pages()}));
@@ -390,13 +419,13 @@ Outcome firmware_pages(const Situation& s) {
 // --- PD508 ---------------------------------------------------------------------------------------------------------
 
 Remedy raise_rdma_max(const std::string& device) {
-  return {"rdma-max",
-          "raise rdma.max of the job's cgroup (and of its parents), or remove the line that sets it",
-          {"CG=/sys/fs/cgroup$(awk -F: '$1 == 0 { print $3 }' \"/proc/$PID/cgroup\")   # PID: of the job, on the host",
-           fmt::format("echo '{} hca_handle=max hca_object=max' | sudo tee \"$CG/rdma.max\"",
-                       device.empty() ? "mlx5_0" : escape(device, 40))},
-          false,
-          "cat \"$CG/rdma.max\" \"$CG/rdma.current\""};
+  return {
+      "rdma-max",
+      "raise rdma.max of the job's cgroup (and of its parents), or remove the line that sets it",
+      {"CG=/sys/fs/cgroup$(awk -F: '$1 == 0 { print $3 }' \"/proc/$PID/cgroup\")   # PID: of the job, on the host",
+       fmt::format("echo '{} hca_handle=max hca_object=max' > \"$CG/rdma.max\"", limits::safe_word(device, "mlx5_0"))},
+      false,
+      "cat \"$CG/rdma.max\" \"$CG/rdma.current\""};
 }
 
 struct CgroupUse {
@@ -500,13 +529,10 @@ Outcome efa_sync_memops(const Situation& s) {
               {efa_sync_memops_off()}));
 }
 
-/// A warning at start; it is a fault only when the job then failed of something, and a library names no better cause.
+/// A warning at start: a fault unless the job went on.
 Outcome driver_missing(const Situation& s) {
-  bool failed = false;
-  for (const Event& echo : s.incident->echoes) failed = failed || logs::is_failure(echo.kind);
   Outcome out = found(Certainty::kLikely, 92, "libibverbs has no usable user-space driver for a device it sees",
                       {s.failure_evidence()});
-  if (!failed) out.severity = Severity::kWarning;
   return judged(s, with(std::move(out), {match_userspace()}));
 }
 
@@ -542,7 +568,7 @@ bool uses_siw(const Situation& s) {
 Remedy raise_limit_for_siw() {
   return {"siw-raise-limit",
           "raise the limit itself, the capability does not help here; or run kernel 6.8 or newer",
-          {"sudo prlimit --memlock=unlimited:unlimited --pid \"$PID\""},
+          {"prlimit --memlock=unlimited:unlimited --pid \"$PID\""},
           false,
           "grep 'locked memory' \"/proc/$PID/limits\""};
 }
@@ -557,8 +583,7 @@ Outcome siw_ignores_capability(const Situation& s) {
   }
   if (s.ipc_lock.usable && !*s.ipc_lock.usable) return ruled_out("CAP_IPC_LOCK is not usable here: nothing is ignored");
   if (!kernel_known || !s.ipc_lock.usable) {
-    if (!s.incident)
-      return unknown({"kernel release", "CapEff of the process"}, "run as root, or join a snapshot of the node");
+    if (!s.incident) return unknown({"kernel release", "CapEff of the process"}, "run as root");
     return candidate(40, "siw before kernel 6.8 applies the limit even to processes with CAP_IPC_LOCK",
                      "uname -r; grep CapEff /proc/self/status   # in the job");
   }
@@ -594,7 +619,7 @@ Outcome vendor_limit(const Situation& s) {
     if (device.starts_with(prefix)) vendor = true;
   }
   const std::string words = escape(s.incident->first.error_text, 60);
-  const Event* message = s.kernel_event(Kind::kDriverMessage);
+  const Event* message = kernel_event(s, Kind::kDriverMessage);
   if (vendor || message || s.has_errno(ERANGE)) {
     return judged(
         s, found(Certainty::kLikely, 50,
@@ -603,7 +628,7 @@ Outcome vendor_limit(const Situation& s) {
                  {s.failure_evidence()}));
   }
   return candidate(40, fmt::format("'{}' comes from a device driver, never from the locked-memory limit", words),
-                   "sudo dmesg | tail -n 50");
+                   "dmesg | tail -n 50");
 }
 
 // --- PD512 ---------------------------------------------------------------------------------------------------------
@@ -684,8 +709,8 @@ constexpr Check kTable[] = {
       "out.",
       "Make 2^(log_num_mtt + log_mtts_per_seg) x page size about twice the RAM; 20 + 5 is 128 GiB with 4 KiB pages. "
       "Then reload the driver or reboot:\n\n    grep -H . /sys/module/mlx4_core/parameters/log_*mtt*\n    echo "
-      "'options mlx4_core log_mtts_per_seg=5' | sudo tee /etc/modprobe.d/mlx4-mtt.conf\n    sudo update-initramfs -u "
-      "|| sudo dracut -f\n    sudo reboot\n\nHuge pages need fewer entries for the same memory.",
+      "'options mlx4_core log_mtts_per_seg=5' > /etc/modprobe.d/90-pindown-mlx4.conf\n    update-initramfs -u "
+      "|| dracut -f\n\nHuge pages need fewer entries for the same memory.",
       "The job went on, and the machine's driver scales the table itself (upstream kernels): Open MPI's sum is then "
       "too low."},
      translation_table},
@@ -721,7 +746,7 @@ constexpr Check kTable[] = {
       "the kernel checks it first.",
       "Use huge pages for large buffers (one entry for 2 MiB instead of 512), cap the cache, and attach all EFA "
       "interfaces of the instance so that the load spreads:\n\n    export FI_EFA_USE_HUGE_PAGE=1\n    export "
-      "FI_EFA_MR_MAX_CACHED_COUNT=1024\n    sudo dmesg | grep -i efa",
+      "FI_EFA_MR_MAX_CACHED_COUNT=1024\n    dmesg | grep -i efa",
       "Never when the kernel line is there. Without it, check the locked-memory limit of the rank first: `(4112) "
       "Failure to post internal receive buffers` is usually that."},
      efa_quota},
@@ -755,9 +780,9 @@ constexpr Check kTable[] = {
       "ibv_open_device failing with ENOMEM, certain when the kernel log has ALLOC_UAR with the same pid; or queues "
       "failing next to that kernel line.",
       "Start fewer processes per node, or enlarge the UAR BAR by one power of two and reboot (VF_LOG_BAR_SIZE for "
-      "virtual functions):\n\n    BDF=$(basename \"$(readlink /sys/class/infiniband/mlx5_0/device)\")\n    N=$(sudo "
-      "mlxconfig -d \"$BDF\" query PF_LOG_BAR_SIZE | awk '/PF_LOG_BAR_SIZE/ { print $NF }')\n    sudo mlxconfig -d "
-      "\"$BDF\" set PF_LOG_BAR_SIZE=$((N + 1))\n    sudo reboot",
+      "virtual functions):\n\n    BDF=$(basename \"$(readlink /sys/class/infiniband/mlx5_0/device)\")\n    N=$("
+      "mlxconfig -d \"$BDF\" query PF_LOG_BAR_SIZE | awk '/PF_LOG_BAR_SIZE/ { print $NF }')\n    mlxconfig -d "
+      "\"$BDF\" set PF_LOG_BAR_SIZE=$((N + 1))",
       "The processes need no RDMA: choose another transport for them (UCX_TLS=sm,self,tcp)."},
      uar_exhausted},
     {"PD506",
@@ -792,7 +817,7 @@ constexpr Check kTable[] = {
       "was on, once with and once without it.",
       "give_pages or MANAGE_PAGES failures in the kernel log next to a failed registration. After an OOM kill in a run "
       "over NET/IB it is a candidate.",
-      "Compare the pages with a quiet node, then register fewer and larger regions on fewer adapters:\n\n    sudo grep "
+      "Compare the pages with a quiet node, then register fewer and larger regions on fewer adapters:\n\n    grep "
       "-H . /sys/kernel/debug/mlx5/*/pages/fw_pages_total\n    export UCX_IB_PCI_RELAXED_ORDERING=auto\n    export "
       "UCX_IB_RCACHE_MAX_REGIONS=1000",
       "The number is stable and small against the RAM."},
@@ -810,7 +835,7 @@ constexpr Check kTable[] = {
       "rdma.current equals rdma.max for that device.",
       "Raise or remove the cap in the job's cgroup and its parents. In an OCI spec it is linux.resources.rdma; "
       "Kubernetes sets none itself:\n\n    CG=/sys/fs/cgroup$(awk -F: '$1 == 0 { print $3 }' \"/proc/$PID/cgroup\")\n  "
-      "  cat \"$CG/rdma.max\" \"$CG/rdma.current\"\n    echo 'mlx5_0 hca_handle=max hca_object=max' | sudo tee "
+      "  cat \"$CG/rdma.max\" \"$CG/rdma.current\"\n    echo 'mlx5_0 hca_handle=max hca_object=max' > "
       "\"$CG/rdma.max\"",
       "The cap is policy and the job leaks regions: then fix the job (PD504)."},
      rdma_cgroup},
@@ -846,7 +871,7 @@ constexpr Check kTable[] = {
       "would exceed the limit without asking capable(CAP_IPC_LOCK) (seen in 5.10 and 6.1). Commit 476b7c7e00ec, merged "
       "for 6.8, made it use ib_umem_get() like the others.",
       "A device called siw*, a kernel before 6.8, a usable CAP_IPC_LOCK and a limit that is not unlimited.",
-      "Raise the limit itself (the capability is no way round), or run kernel 6.8 or newer:\n\n    sudo prlimit "
+      "Raise the limit itself (the capability is no way round), or run kernel 6.8 or newer:\n\n    prlimit "
       "--memlock=unlimited:unlimited --pid \"$PID\"\n    uname -r",
       "The limit is unlimited, or siw is only used for tests."},
      siw_ignores_capability},
@@ -862,7 +887,7 @@ constexpr Check kTable[] = {
       "Such an errno on a registration, likely when the device or the library is one of those vendors', a candidate "
       "otherwise. UCX's second line 'Input/output error' is its own status and is not counted.",
       "Read the driver's line in the kernel log, try smaller buffers or huge pages, and update the vendor's driver and "
-      "firmware:\n\n    sudo dmesg | tail -n 50\n    ibv_devinfo -v",
+      "firmware:\n\n    dmesg | tail -n 50\n    ibv_devinfo -v",
       "The line says max_mr_size was exceeded: that is PD502."},
      vendor_limit},
     {"PD512",
@@ -877,7 +902,7 @@ constexpr Check kTable[] = {
       "A pasted or read port state that is not ACTIVE next to a failed open, a library error without a call, or a "
       "broken connection. An active port rules it out.",
       "Look at the state and bring the link up; on InfiniBand check that a subnet manager runs:\n\n    ibv_devinfo | "
-      "grep -e hca_id -e state -e link_layer\n    rdma link show\n    sudo sminfo",
+      "grep -e hca_id -e state -e link_layer\n    rdma link show\n    sminfo",
       "The port is not meant to be used (NCCL_IB_HCA or UCX_NET_DEVICES select others)."},
      port_not_active},
 };

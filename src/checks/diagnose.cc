@@ -32,8 +32,19 @@ struct Answer {
   Outcome outcome;
 };
 
-bool is_accusation(const Answer& a);
-bool is_limit_family(std::string_view code);
+/// Causes that say "the locked-memory limit": login, services, and how containers get theirs.
+bool is_limit_family(std::string_view code) {
+  return code.starts_with("PD1") || code.starts_with("PD2") || (code >= "PD301" && code <= "PD308");
+}
+
+Severity severity_of(const Answer& answer) {
+  return answer.outcome.severity.value_or(answer.check->severity);
+}
+
+bool is_accusation(const Answer& a) {
+  return a.outcome.kind == Outcome::Kind::kFound && a.outcome.certainty >= Certainty::kLikely &&
+         severity_of(a) != Severity::kNote;
+}
 
 /// PD101 says only "the limit": beside a code that names the link it adds nothing, and must not lead by its greater
 /// certainty.
@@ -59,15 +70,6 @@ std::vector<Answer> ask_all(const Situation& situation) {
   });
   drop_repetition(answers);
   return answers;
-}
-
-/// Causes that say "the locked-memory limit": login, services, and how containers get theirs.
-bool is_limit_family(std::string_view code) {
-  return code.starts_with("PD1") || code.starts_with("PD2") || (code >= "PD301" && code <= "PD308");
-}
-
-Severity severity_of(const Answer& answer) {
-  return answer.outcome.severity.value_or(answer.check->severity);
 }
 
 Subject subject_of(const Situation& s) {
@@ -104,11 +106,6 @@ Finding make_finding(const Answer& answer, const Situation& s) {
 
 bool has_code(const std::vector<Finding>& findings, std::string_view code) {
   return std::ranges::any_of(findings, [code](const Finding& f) { return f.code == code; });
-}
-
-bool is_accusation(const Answer& a) {
-  return a.outcome.kind == Outcome::Kind::kFound && a.outcome.certainty >= Certainty::kLikely &&
-         severity_of(a) != Severity::kNote;
 }
 
 void add_findings(const std::vector<Answer>& answers, const Situation& s, Report& report) {
@@ -313,6 +310,26 @@ bool judge_pasted(const Facts& facts, const Policy& policy, Report& report) {
   return !judged;
 }
 
+/// An input in which a library shows a finished initialisation or a result, or in which no library speaks.
+bool finished_start(const LogInput& log) {
+  bool speaks = false;
+  for (const Event& e : log.events) {
+    if (e.kind == Kind::kInitComplete || (e.kind == Kind::kProgress && e.detail == "result")) return true;
+    speaks = speaks || (e.kind != Kind::kProgress && e.kind != Kind::kExit);
+  }
+  return !speaks && !log.recognised;
+}
+
+Candidate ended_badly() {
+  return {"PD705", "look for the first error in the logs of the other ranks, or run again with NCCL_DEBUG=INFO",
+          "the job ended with an error that names no call"};
+}
+
+bool any_unread(const Report& report) {
+  return std::ranges::any_of(report.inputs,
+                             [](const InputSummary& i) { return i.kind == "unrecognised" || i.kind == "empty"; });
+}
+
 bool any_problem(const Report& report) {
   return std::ranges::any_of(report.inputs, [](const InputSummary& i) { return !i.problem.empty(); });
 }
@@ -325,8 +342,10 @@ Report diagnose_logs(std::vector<LogInput> logs, const std::optional<LiveFacts>&
   if (here) merge_facts(facts, here->machine);
   std::vector<Event> events;
   bool recognised = false;
+  bool all_started = true;
   for (LogInput& log : logs) {
     recognised = recognised || log.recognised;
+    all_started = all_started && finished_start(log);
     report.inputs.push_back(log.summary);
     std::ranges::move(log.events, std::back_inserter(events));
   }
@@ -338,13 +357,15 @@ Report diagnose_logs(std::vector<LogInput> logs, const std::optional<LiveFacts>&
     Situation run = machine_situation(facts, policy.need);
     run.run = &log.context;
     add_findings(ask_all(run), run, report);
-    if (!log.initialised) open = judge_pasted(facts, policy, report);
+    if (!all_started) open = judge_pasted(facts, policy, report);
+    open = open || log.ended_with_error;
+    if (log.ended_with_error) report.candidates.push_back(ended_badly());
   }
   if (!recognised) note_finding(report, "PD901", "nothing in this input is known to pindown");
   put_facts(report, facts, &log.context);
   drop_contradictions(report);
   sort_findings(report);
-  report.verdict = verdict_of(report, policy, open || !recognised || any_problem(report));
+  report.verdict = verdict_of(report, policy, open || !recognised || any_problem(report) || any_unread(report));
   if (report.verdict != Verdict::kUndetermined) report.candidates.clear();
   write_headline(report, log.incidents.empty() ? nullptr : by_importance(log.incidents).front());
   return report;

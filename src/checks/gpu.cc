@@ -37,7 +37,7 @@ plain `ibv_reg_mr` only ever registers host control buffers.)",
     .fix = R"(Load the module, now and at boot:
 
     modprobe nvidia-peermem
-    echo nvidia-peermem > /etc/modules-load.d/nvidia-peermem.conf
+    echo nvidia-peermem > /etc/modules-load.d/90-pindown-nvidia-peermem.conf
     lsmod | grep nvidia_peermem
 
 If modprobe says `Unknown symbol` or `Invalid argument`, the module does not match the RDMA stack:

@@ -86,7 +86,7 @@ bool peer_module_absent(const Situation& s) {
 std::vector<Remedy> peer_memory_remedies() {
   return {{"load-nvidia-peermem",
            "load nvidia-peermem now and at every boot, then restart the job",
-           {"modprobe nvidia-peermem", "echo nvidia-peermem > /etc/modules-load.d/nvidia-peermem.conf"},
+           {"modprobe nvidia-peermem", "echo nvidia-peermem > /etc/modules-load.d/90-pindown-nvidia-peermem.conf"},
            true,
            "lsmod | grep nvidia_peermem"},
           {"nccl-without-gdr",
@@ -253,7 +253,7 @@ std::optional<Outcome> judge_gpus(const Situation& s) {
 /// GPU's.
 bool limit_comes_first(const Situation& s) {
   if (!s.has_errno(ENOMEM) || s.failure() != Kind::kRegMr) return false;
-  return s.limit_guilty().has_value() || (s.memory() != MemoryType::kGpu && !s.limit_cleared());
+  return limits::blamed(s) || (s.memory() != MemoryType::kGpu && !s.limit_cleared());
 }
 
 }  // namespace
@@ -267,7 +267,7 @@ Outcome bar1_too_small(const Situation& s) {
   if (!limit_first) {
     if (auto decided = judge_gpus(s)) return *decided;
   }
-  const auto line = s.limit_guilty() ? std::nullopt : bar_exhausted(s);
+  const auto line = limits::blamed(s) ? std::nullopt : bar_exhausted(s);
   if (line) {
     return bar1_found(s, 80, fmt::format("the GPU driver ran out of room to map {} for the adapter", size_words(s)),
                       *line);
@@ -414,23 +414,14 @@ namespace {
 // ---------------------------------------------------------------------------------------------------------- PD405
 
 /// IBV_ACCESS_RELAXED_ORDERING is bit 20, the first optional access flag (ib_user_ioctl_verbs.h); UCX prints the flags.
-bool prints_relaxed_flag(std::string_view line) {
-  const auto at = line.find("access=0x");
-  if (at == std::string_view::npos) return false;
-  std::string_view digits = line.substr(at + 9);
-  std::size_t length = 0;
-  while (length < digits.size() &&
-         (is_digit(digits[length]) || (to_lower(digits[length]) >= 'a' && to_lower(digits[length]) <= 'f'))) {
-    ++length;
-  }
-  const auto flags = parse_hex(digits.substr(0, length));
-  return flags && ((*flags >> 20) & 1U) != 0;
+bool prints_relaxed_flag(const logs::Event& event) {
+  return ((look::access_flags(event).value_or(0) >> 20) & 1U) != 0;
 }
 
 bool relaxed_ordering_used(const Situation& s) {
   const bool nccl = first(s).library == "nccl" || first(s).library == "rccl";
   if (nccl && first(s).verb == "ibv_reg_mr_iova2") return true;  // NCCL calls it only with the flag
-  return prints_relaxed_flag(first(s).raw);
+  return prints_relaxed_flag(first(s));
 }
 
 bool fork_protection(const Situation& s) {

@@ -4,11 +4,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
 #include "base/errno_name.h"
 #include "base/text.h"
+#include "checks/look.h"
 #include "model/trail.h"
 
 namespace pindown::limits {
@@ -24,18 +26,30 @@ Standing of_guilt(const Situation& s) {
   return Standing::kNone;
 }
 
+/// The library itself names the limit; a generous one makes that a guess of the library's.
+Standing of_named_limit(const Situation& s) {
+  const auto& limit = s.incident->first.limit;
+  if (s.limit_cleared() || (limit && Limit{*limit}.is_unlimited())) return Standing::kCleared;
+  const bool generous = limit && policy(Limit{*limit}) == Judgement::Answer::kPasses;
+  return generous ? Standing::kPossible : Standing::kLikely;
+}
+
+/// Calls that the limit can only be asked about: no memory is known to be pinned for them.
+bool only_suspected(const Situation& s) {
+  if (s.failure() == logs::Kind::kAllocPd) return true;
+  return s.failure() == logs::Kind::kRegMr &&
+         s.incident->first.limit_hint;  // on-demand paging, yet UCX names the limit
+}
+
 Standing of_incident(const Situation& s) {
-  const logs::Event& first = s.incident->first;
-  if (names_limit(s)) {
-    const bool fine = first.limit && Limit{*first.limit}.is_unlimited();
-    return fine || s.limit_cleared() ? Standing::kCleared : Standing::kLikely;
-  }
+  if (names_limit(s)) return of_named_limit(s);
   const bool bare = s.failure() == logs::Kind::kLibraryError;  // "unhandled system error" without a call named
-  if (!charged_call(s) && !bare) return Standing::kNone;
+  const bool charged = charged_call(s);
+  if (!charged && !bare && !only_suspected(s)) return Standing::kNone;
   if (s.limit_cleared()) return Standing::kCleared;
-  if (!s.enomem_possible()) return s.has_errno(EPERM) ? of_guilt(s) : Standing::kNone;
-  const bool over_verbs = !bare || (s.run && s.run->net_ib);
-  const Standing guilt = over_verbs ? of_guilt(s) : Standing::kNone;
+  if (!s.enomem_possible()) return s.has_errno(EPERM) && charged ? of_guilt(s) : Standing::kNone;
+  const bool over_verbs = charged || (bare && s.run && s.run->net_ib);
+  const Standing guilt = over_verbs && !capability_open(s) ? of_guilt(s) : Standing::kNone;
   return guilt == Standing::kNone ? Standing::kPossible : guilt;
 }
 
@@ -126,10 +140,31 @@ bool names_limit(const Situation& s) {
   return s.incident && s.failure() == logs::Kind::kMemlockWarning;
 }
 
+namespace {
+
+/// rxe keeps queues in vmalloc memory (rxe_queue.c), efa in coherent DMA memory (efa_verbs.c): no umem, no charge.
+bool queues_are_free(const Situation& s) {
+  const auto free_name = [](std::string_view name) { return name.starts_with("rxe") || name.starts_with("efa"); };
+  if (!s.incident->first.device.empty()) return free_name(s.incident->first.device);
+  if (!s.run || s.run->devices.empty()) return false;
+  return std::ranges::all_of(s.run->devices, free_name);
+}
+
+}  // namespace
+
 bool charged_call(const Situation& s) {
   if (!s.incident) return false;
-  const logs::Kind kind = s.failure();
-  return kind == logs::Kind::kRegMr || kind == logs::Kind::kCreateQueue || kind == logs::Kind::kAllocPd;
+  if (s.failure() == logs::Kind::kRegMr) return !look::on_demand(s.incident->first);
+  return s.failure() == logs::Kind::kCreateQueue && !queues_are_free(s);
+}
+
+bool capability_open(const Situation& s) {
+  if (!s.process || s.ipc_lock.usable || !s.process->caps || !s.process->caps->effective) return false;
+  return has_cap(*s.process->caps->effective, kCapIpcLock) && !s.process->initial_userns;
+}
+
+bool blamed(const Situation& s) {
+  return s.incident && guilty(standing(s));
 }
 
 Judgement::Answer policy(Limit soft) {
@@ -370,7 +405,8 @@ Remedy limits_d() {
   Remedy r;
   r.id = "limits-d-unlimited";
   r.title = "let pam_limits raise it, for everybody and for root, then log in again";
-  r.commands = {"printf '* - memlock unlimited\\nroot - memlock unlimited\\n' > /etc/security/limits.d/99-rdma.conf"};
+  r.commands = {
+      "printf '* - memlock unlimited\\nroot - memlock unlimited\\n' > /etc/security/limits.d/90-pindown-memlock.conf"};
   r.verify = "ulimit -Sl; ulimit -Hl  # in a new session";
   return r;
 }
@@ -382,7 +418,8 @@ Remedy unit_infinity(std::string_view unit) {
   r.title = fmt::format("give {} LimitMEMLOCK=infinity and restart it", name);
   r.commands = {
       fmt::format("mkdir -p /etc/systemd/system/{}.d", name),
-      fmt::format("printf '[Service]\\nLimitMEMLOCK=infinity\\n' > /etc/systemd/system/{}.d/memlock.conf", name),
+      fmt::format("printf '[Service]\\nLimitMEMLOCK=infinity\\n' > /etc/systemd/system/{}.d/90-pindown-memlock.conf",
+                  name),
       "systemctl daemon-reload",
       fmt::format("systemctl restart {}", name),
   };
@@ -418,10 +455,10 @@ Remedy soft_to_hard(std::optional<Limit> hard) {
 Remedy slurm_no_propagation() {
   Remedy r;
   r.id = "slurm-propagate-except-memlock";
-  r.title = "stop carrying the submit shell's memlock limit into jobs";
+  r.title = "set PropagateResourceLimitsExcept=MEMLOCK on all nodes and the controller, then scontrol reconfigure";
   r.commands = {
-      "grep -in propagate /etc/slurm/slurm.conf",
-      "printf 'PropagateResourceLimitsExcept=MEMLOCK\\n' >> /etc/slurm/slurm.conf",
+      "grep -n Propagate /etc/slurm/slurm.conf",
+      "# the line to have there, instead of any other Propagate line: PropagateResourceLimitsExcept=MEMLOCK",
       "scontrol reconfigure",
   };
   r.verify = "srun -N1 sh -c 'ulimit -Sl; ulimit -Hl'";

@@ -38,8 +38,13 @@ Judgement::Answer policy(Limit soft);
 /// `limit` would do for this situation: its need if known, else the policy.
 bool would_do(Limit limit, const Situation& s);
 
-/// What the failing call is, for causes that go through ib_umem_get().
+/// The failing call goes through ib_umem_get(): a buffer without on-demand paging, or a queue of a device that keeps
+/// its queues in the process's memory. A protection domain has none.
 bool charged_call(const Situation& s);
+/// CAP_IPC_LOCK is effective, but nothing says in which user namespace: whether the limit applies is open.
+bool capability_open(const Situation& s);
+/// The limit is the likely or proven cause of this failure.
+bool blamed(const Situation& s);
 bool names_limit(const Situation& s);  // the line itself says the limit is too low
 
 /// A finding about the limit: severity as the situation asks (warning where the job went on; note or error for a

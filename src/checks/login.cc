@@ -39,7 +39,7 @@ limit and capabilities against --need, or against the default policy (2 GiB pass
 64 MiB is an error). ENOMEM alone makes it a candidate. Any other errno rules it out.)page",
               .fix = R"page(Raise the limit where the process gets it, then start it again. In a login session:
 
-    printf '* - memlock unlimited\nroot - memlock unlimited\n' > /etc/security/limits.d/99-rdma.conf
+    printf '* - memlock unlimited\nroot - memlock unlimited\n' > /etc/security/limits.d/90-pindown-memlock.conf
 
 In a service that starts jobs:
 
@@ -83,7 +83,7 @@ exactly the limit of sshd it is a candidate.)page",
 If PAM must stay off, give the daemon itself the limit; a reload is not enough for that:
 
     mkdir -p /etc/systemd/system/sshd.service.d
-    printf '[Service]\nLimitMEMLOCK=infinity\n' > /etc/systemd/system/sshd.service.d/memlock.conf
+    printf '[Service]\nLimitMEMLOCK=infinity\n' > /etc/systemd/system/sshd.service.d/90-pindown-memlock.conf
     systemctl daemon-reload
     systemctl restart sshd
 
@@ -142,9 +142,9 @@ written on Windows) or with words after it counts up to Linux-PAM 1.5.3 and is s
                   R"page(From limits.conf lines shown in the input, read as pam_limits reads them, while the limit is
 guilty or suspected. Proven when the limit seen in the job is just what PAM makes of the line.
 A note only where limits.conf does not govern the job or another value was seen.)page",
-              .fix = R"page(Write the line in PAM's words, in a file that sorts last, and log in again:
+              .fix = R"page(Write the line in PAM's words, in a file of its own, and log in again:
 
-    printf '* - memlock unlimited\nroot - memlock unlimited\n' > /etc/security/limits.d/99-rdma.conf
+    printf '* - memlock unlimited\nroot - memlock unlimited\n' > /etc/security/limits.d/90-pindown-memlock.conf
 
 Find the wrong line and carriage returns:
 
@@ -176,7 +176,7 @@ limit is guilty or suspected, and the distribution is Debian or Ubuntu. An unkno
 makes it a candidate.)page",
           .fix = R"page(Name root as well, then open a new session:
 
-    printf '* - memlock unlimited\nroot - memlock unlimited\n' > /etc/security/limits.d/99-rdma.conf
+    printf '* - memlock unlimited\nroot - memlock unlimited\n' > /etc/security/limits.d/90-pindown-memlock.conf
     ssh root@localhost 'ulimit -Sl; ulimit -Hl')page",
           .ignore_when = "The process has a usable CAP_IPC_LOCK: then no limit applies to its registrations."},
      .eval = login::limits_conf_not_for_root},
@@ -203,7 +203,7 @@ membership or on the user.)page",
 
 A line for the user itself beats every other:
 
-    printf 'USER - memlock unlimited\n' > /etc/security/limits.d/99-USER.conf)page",
+    printf 'USER - memlock unlimited\n' > /etc/security/limits.d/90-pindown-memlock.conf)page",
           .ignore_when = "The smaller value is meant for this user and jobs with RDMA run under another."},
      .eval = login::limits_conf_overridden},
 
@@ -257,7 +257,7 @@ is the container's first process.)page",
 unit has more.)page",
           .fix = R"page(Set it where the session takes it from, and log in again:
 
-    printf '* - memlock unlimited\nroot - memlock unlimited\n' > /etc/security/limits.d/99-rdma.conf
+    printf '* - memlock unlimited\nroot - memlock unlimited\n' > /etc/security/limits.d/90-pindown-memlock.conf
     ssh localhost 'ulimit -Sl; ulimit -Hl'
 
 A LimitMEMLOCK in the ssh unit is not needed for this.)page",
@@ -306,7 +306,7 @@ candidate; a live process with limit 0 and no usable CAP_IPC_LOCK is proven.)pag
 
     grep -rn memlock /etc/security/limits.conf /etc/security/limits.d/
     grep 'locked memory' /proc/PID/limits
-    printf '* - memlock unlimited\nroot - memlock unlimited\n' > /etc/security/limits.d/99-rdma.conf
+    printf '* - memlock unlimited\nroot - memlock unlimited\n' > /etc/security/limits.d/90-pindown-memlock.conf
 
 For a process that runs now, as root:
 
@@ -331,7 +331,7 @@ with every adapter.)page",
 lies between the length and the length times the devices.)page",
               .fix = R"page(Make the limit unlimited: with many adapters there is no good number. In a login session:
 
-    printf '* - memlock unlimited\nroot - memlock unlimited\n' > /etc/security/limits.d/99-rdma.conf
+    printf '* - memlock unlimited\nroot - memlock unlimited\n' > /etc/security/limits.d/90-pindown-memlock.conf
 
 Or use fewer devices:
 
@@ -357,12 +357,12 @@ which Debian 12 and Ubuntu 24.04 and older hand to sessions (PD108). So a stock 
 process changed it. From a log it is a candidate.)page",
           .fix = R"page(Configure it once per node, in the image, and log in again:
 
-    printf '* - memlock unlimited\nroot - memlock unlimited\n' > /etc/security/limits.d/99-rdma.conf
+    printf '* - memlock unlimited\nroot - memlock unlimited\n' > /etc/security/limits.d/90-pindown-memlock.conf
 
 Services do not read that file. For all of them at once:
 
     mkdir -p /etc/systemd/system.conf.d
-    printf '[Manager]\nDefaultLimitMEMLOCK=infinity\n' > /etc/systemd/system.conf.d/memlock.conf
+    printf '[Manager]\nDefaultLimitMEMLOCK=infinity\n' > /etc/systemd/system.conf.d/90-pindown-memlock.conf
     systemctl daemon-reload
 
 and restart each daemon that starts jobs.)page",

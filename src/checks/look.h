@@ -3,6 +3,7 @@
 // situation. Header only, pure. Must not: know a code or decide a cause.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <initializer_list>
@@ -14,6 +15,7 @@
 
 #include "base/text.h"
 #include "checks/check.h"
+#include "checks/limit_common.h"
 
 namespace pindown::look {
 
@@ -41,8 +43,22 @@ inline bool host_enomem(const Situation& s) {
 }
 
 inline bool limit_proven(const Situation& s) {
-  const auto guilty = s.limit_guilty();
-  return guilty && *guilty == Certainty::kProven;
+  return s.incident && limits::standing(s) == limits::Standing::kProven;
+}
+
+/// The access flags that a line prints as "access=0xf".
+inline std::optional<std::uint64_t> access_flags(const Event& event) {
+  std::string_view text = event.raw;
+  const auto at = text.find("access=0x");
+  if (at == std::string_view::npos) return std::nullopt;
+  text.remove_prefix(at + 9);
+  const auto end = text.find_first_not_of("0123456789abcdefABCDEF");
+  return parse_hex(text.substr(0, std::min<std::size_t>(end, 17)));
+}
+
+/// IBV_ACCESS_ON_DEMAND (verbs.h): the pages are not pinned, so nothing is charged (ib_umem_odp_get).
+inline bool on_demand(const Event& event) {
+  return (access_flags(event).value_or(0) & 0x40U) != 0;
 }
 
 /// The line itself or what its pattern kept of it has the word, in any case.
@@ -77,9 +93,45 @@ inline bool has_all(std::string_view text, std::initializer_list<std::string_vie
   return true;
 }
 
+/// "gpu02" of "gpu02.cluster.example".
+inline std::string_view short_name(std::string_view host) {
+  return host.substr(0, host.find('.'));
+}
+
+/// The kernel's line is of another host, or of another day, than the failure.
+inline bool unrelated(const Situation& s, const Event& kernel) {
+  if (!s.incident) return false;
+  const logs::Shape& failed = s.incident->first.shape;
+  constexpr std::int64_t kDay = 86'400'000'000;
+  if (kernel.shape.time_us && failed.time_us) {
+    const bool before = *kernel.shape.time_us < *failed.time_us;
+    const std::int64_t earlier = before ? *kernel.shape.time_us : *failed.time_us;
+    const std::int64_t later = before ? *failed.time_us : *kernel.shape.time_us;
+    if (earlier < later - kDay) return true;
+  }
+  // A container's name says nothing of the node it runs on.
+  if (kernel.shape.host.empty() || failed.host.empty() || s.in_container() || s.pod_like_name()) return false;
+  const std::string_view host = short_name(kernel.shape.host);
+  if (host == short_name(failed.host) || contains(failed.wrapper, host)) return false;
+  for (const std::string& other : s.incident->hosts) {
+    if (host == short_name(other)) return false;
+  }
+  return true;
+}
+
+/// The first kernel line of this kind that can belong to the failure, or null.
+inline const Event* kernel_event(const Situation& s, Kind wanted) {
+  if (!s.run) return nullptr;
+  for (const Event& event : s.run->kernel) {
+    if (event.kind == wanted && !unrelated(s, event)) return &event;
+  }
+  return nullptr;
+}
+
 inline std::optional<KernelLine> kernel_line(const Situation& s, std::initializer_list<std::string_view> words) {
   if (s.run) {
     for (const Event& event : s.run->kernel) {
+      if (unrelated(s, event)) continue;
       const std::string text = event.raw + ' ' + event.verb + ' ' + event.detail;
       if (has_all(text, words)) return KernelLine{cite(event), event.raw, &event};
     }
@@ -91,6 +143,19 @@ inline std::optional<KernelLine> kernel_line(const Situation& s, std::initialize
     }
   }
   return std::nullopt;
+}
+
+/// The kernel names the thread that failed: "(pid 4242)" is current->pid, a thread's number.
+inline bool names_failing_thread(const Situation& s, const KernelLine& line) {
+  for (const auto& id : {s.incident->first.shape.pid, s.incident->first.shape.tid}) {
+    if (id && line.event && contains(line.text, "(pid " + std::to_string(*id) + ')')) return true;
+  }
+  return false;
+}
+
+/// A kernel line beside a limit that explains the failure as well leads only if it names the failing thread.
+inline bool kernel_leads(const Situation& s, const KernelLine& line) {
+  return !limits::blamed(s) || names_failing_thread(s, line);
 }
 
 /// The RDMA device of the failure: the one the line names, else the only one known.

@@ -51,9 +51,10 @@ bool orphan_cma(const Situation& s) {
 
 Remedy kho_off() {
   return {"kho-off",
-          "boot with kho=off (kexec-based live update then starts from nothing; check that kdump still works)",
-          {"sudo sed -i 's/^GRUB_CMDLINE_LINUX=\"/&kho=off /' /etc/default/grub",
-           "sudo update-grub || sudo grub2-mkconfig -o /boot/grub2/grub.cfg", "sudo reboot"},
+          "boot with kho=off: add it as your distribution does, reboot (live update over kexec is lost; check kdump)",
+          {"grep -n '^GRUB_CMDLINE_LINUX' /etc/default/grub",
+           "# Debian, Ubuntu: add kho=off inside the quotes of GRUB_CMDLINE_LINUX there, then: update-grub",
+           "# RHEL, Fedora: grubby --update-kernel=ALL --args=kho=off"},
           true,
           "grep -o 'kho=off' /proc/cmdline; grep -i cma /proc/meminfo"};
 }
@@ -102,7 +103,7 @@ bool kho_default_kernel(const Situation& s) {
 Outcome kho_found(const Situation& s) {
   std::vector<Evidence> evidence = {s.failure_evidence(), cite_meminfo(s, "CmaFree", "above CmaTotal")};
   if (s.facts->kernel) evidence.push_back(cite(s.facts->kernel.source));
-  if (s.limit_guilty()) {
+  if (limits::blamed(s)) {
     return at_severity(found(Certainty::kPossible, 30,
                              "CMA doesn't add up either, but the locked-memory limit explains this failure", evidence),
                        Severity::kNote);
@@ -121,11 +122,11 @@ Outcome kho_cma(const Situation& s) {
   if (!host_enomem(s)) return not_applicable();
   if (auto out = kho_ruled_out(s)) return *out;
   if (orphan_cma(s)) return kho_found(s);
-  if (s.limit_guilty()) return not_applicable();
+  if (limits::blamed(s)) return not_applicable();
   static constexpr const char* kDecide =
       "grep -i cma /proc/meminfo; cat /proc/cmdline   # CmaFree above CmaTotal decides";
   if (kho_default_kernel(s)) {
-    return candidate(s.limit_cleared() ? 55 : 35, "this kernel's builds turn kexec handover memory into CMA", kDecide);
+    return candidate(s.limit_unlikely() ? 62 : 35, "this kernel's builds turn kexec handover memory into CMA", kDecide);
   }
   if (!s.limit_unlikely()) return not_applicable();
   return candidate(25, "on kernels from 6.16 kexec handover memory becomes CMA that can't be pinned for long", kDecide);
@@ -143,13 +144,13 @@ Remedy shrink_movable() {
 }
 
 Outcome cma_movable(const Situation& s) {
-  if (!host_enomem(s) || s.limit_guilty()) return not_applicable();
+  if (!host_enomem(s) || limits::blamed(s)) return not_applicable();
   const bool kho = orphan_cma(s) && !booted_with(s, "kho=off");
   if (kho) return not_applicable();
   const auto cma = meminfo(s, "CmaTotal");
   const auto total = meminfo(s, "MemTotal");
-  const bool movable =
-      booted_with_prefix(s, "movablecore=") || booted_with_prefix(s, "kernelcore=") || booted_with(s, "movable_node");
+  const bool movable = booted_with_prefix(s, "movablecore=") || booted_with_prefix(s, "kernelcore=") ||
+                       booted_with_prefix(s, "cma=") || booted_with(s, "movable_node");
   const bool large = cma && *cma >= kMuchCma;
   static constexpr const char* kDecide =
       "grep pgmigrate_fail /proc/vmstat   # before and after one failing run: it grows";
@@ -165,7 +166,10 @@ Outcome cma_movable(const Situation& s) {
     if (!cma || !s.facts->cmdline) return not_applicable();
     return ruled_out(fmt::format("CmaTotal is {} and the kernel was booted without a movable zone", format_size(*cma)));
   }
-  if (!s.limit_cleared()) return candidate(25, "part of this memory must be moved before it can be pinned", kDecide);
+  if (!s.limit_cleared()) {
+    return candidate(s.limit_unlikely() ? 62 : 25, "part of this memory must be moved before it can be pinned",
+                     kDecide);
+  }
   if (large && total && *cma >= *total / 4) {
     return judged(s,
                   with(found(Certainty::kLikely, 55,
@@ -174,7 +178,7 @@ Outcome cma_movable(const Situation& s) {
                              {s.failure_evidence(), cite_meminfo(s, "CmaTotal")}),
                        {shrink_movable()}));
   }
-  return candidate(45, "part of this memory (CMA or the movable zone) must be moved before it can be pinned", kDecide);
+  return candidate(62, "part of this memory (CMA or the movable zone) must be moved before it can be pinned", kDecide);
 }
 
 // --- PD603 ---------------------------------------------------------------------------------------------------------
@@ -223,8 +227,8 @@ Remedy raise_max_map_count() {
   return {"max-map-count",
           "raise vm.max_map_count, or drop fork protection where the kernel copies pinned pages on fork (6.1 does, "
           "5.10 does not)",
-          {"sudo sysctl -w vm.max_map_count=1048576",
-           "echo 'vm.max_map_count = 1048576' | sudo tee /etc/sysctl.d/90-rdma.conf",
+          {"sysctl -w vm.max_map_count=1048576",
+           "echo 'vm.max_map_count = 1048576' > /etc/sysctl.d/90-pindown-max-map-count.conf",
            "unset RDMAV_FORK_SAFE IBV_FORK_SAFE"},
           true,
           "sysctl vm.max_map_count; wc -l \"/proc/$PID/maps\""};
@@ -265,7 +269,7 @@ Outcome max_map_count(const Situation& s) {
     if (limit_proven(s)) return ruled_out("the locked-memory limit alone refuses this request");
     return maps_full(s, *maps);
   }
-  if (s.limit_guilty()) return not_applicable();
+  if (limits::blamed(s)) return not_applicable();
   static constexpr const char* kDecide = "wc -l \"/proc/$PID/maps\"; sysctl vm.max_map_count";
   if (fork_safe(s)) {
     return candidate(s.limit_cleared() ? 60 : 35, "fork protection is on: every registration may split a map", kDecide);
@@ -447,8 +451,12 @@ Outcome caller_bug(const Situation& s) {
   const Event& first = s.incident->first;
   const bool null_address = first.address && *first.address == 0;
   const bool whole_space = null_address && first.length && *first.length == ~std::uint64_t{0};
-  if (whole_space)
+  if (whole_space && on_demand(first))
     return ruled_out("address 0 with the greatest length asks for implicit on-demand paging; it is no mistake");
+  if (whole_space && !access_flags(first)) {
+    return candidate(35, "address 0 with the greatest length is a mistake, or implicit on-demand paging (access 0x40)",
+                     "UCX_LOG_LEVEL=info prints access=, and the same job again");
+  }
   std::string what;
   if (null_address) {
     what = "address 0";
@@ -494,9 +502,11 @@ constexpr Check kTable[] = {
       "and no meminfo it stays a candidate. kho=off on the command line, sane CMA numbers or a kernel before 6.16 rule "
       "it out.",
       "Boot with kho=off. Only live update over kexec loses by it; check that kdump still works. Or use a kernel with "
-      "KHO off by default, or 6.17 of the same vendor:\n\n    sudo sed -i 's/^GRUB_CMDLINE_LINUX=\"/&kho=off /' "
-      "/etc/default/grub\n    sudo update-grub || sudo grub2-mkconfig -o /boot/grub2/grub.cfg\n    sudo reboot\n    "
-      "grep -i cma /proc/meminfo\n\nUntil the reboot, leaving more host or unified memory free makes it rarer.",
+      "KHO off by default, or 6.17 of the same vendor. Debian and Ubuntu: add kho=off inside the quotes of "
+      "GRUB_CMDLINE_LINUX, run update-grub, reboot:\n\n    grep -n '^GRUB_CMDLINE_LINUX' /etc/default/grub\n\nRHEL "
+      "and Fedora, then reboot:\n\n    grubby --update-kernel=ALL --args=kho=off\n\nAfter the reboot:\n\n    grep -o "
+      "'kho=off' /proc/cmdline\n    grep -i cma /proc/meminfo\n\nUntil the reboot, leaving more host or unified memory "
+      "free makes it rarer.",
       "No job on this machine registers much memory while RAM is nearly full."},
      kho_cma},
     {"PD602",
@@ -536,8 +546,9 @@ constexpr Check kTable[] = {
       "report prints it.",
       "Raise it at once and for good; drop fork protection where the kernel copies pinned pages on fork (6.1 does, "
       "5.10 "
-      "does not):\n\n    wc -l \"/proc/$PID/maps\"\n    sudo sysctl -w vm.max_map_count=1048576\n    echo "
-      "'vm.max_map_count = 1048576' | sudo tee /etc/sysctl.d/90-rdma.conf\n    unset RDMAV_FORK_SAFE IBV_FORK_SAFE",
+      "does not):\n\n    wc -l \"/proc/$PID/maps\"\n    sysctl -w vm.max_map_count=1048576\n    echo "
+      "'vm.max_map_count = 1048576' > /etc/sysctl.d/90-pindown-max-map-count.conf\n    unset RDMAV_FORK_SAFE "
+      "IBV_FORK_SAFE",
       "The count is high by design (a JVM, a database) and the job does not use fork protection."},
      max_map_count},
     {"PD604",
@@ -614,7 +625,7 @@ constexpr Check kTable[] = {
       "the library above made a mistake, often after an allocation of its own had failed.",
       "ib_umem_get() returns EINVAL for a length of 0, for an address that wraps and for 2^32 pages or more "
       "(drivers/infiniband/core/umem.c, 5.10 to 7.2), and EFAULT for an unmapped address. Address 0 with the greatest "
-      "length is different: it asks for implicit on-demand paging.",
+      "length is different if the access flags have 0x40: it asks for implicit on-demand paging.",
       "The address or length that the failing line itself prints. Sane values rule it out.",
       "Upgrade the library that made the call. Look one screen up in its log for an allocation that failed first:\n\n  "
       "  pip list 2>/dev/null | grep -i -e nccl -e ucx -e nixl -e mooncake -e nvshmem",

@@ -200,7 +200,9 @@ const Event* crash_after(const Situation& s) {
   for (const auto* list : {&s.incident->echoes, s.run ? &s.run->kernel : nullptr}) {
     if (!list) continue;
     for (const Event& event : *list) {
-      if (event.kind == Kind::kSegfault || event.kind == Kind::kKernelSegfault) return &event;
+      const bool crash =
+          event.kind == Kind::kSegfault || event.kind == Kind::kKernelSegfault || event.kind == Kind::kSigbus;
+      if (crash && !unrelated(s, event)) return &event;
     }
   }
   return nullptr;
@@ -208,6 +210,12 @@ const Event* crash_after(const Situation& s) {
 
 Outcome crash_after_failed(const Situation& s) {
   if (!s.incident) return not_applicable();
+  if (first_is(s, {Kind::kSegfault}) && (log_says(s, "dereg_mr") || log_says(s, "deregmr"))) {
+    return at_severity(found(Certainty::kLikely, 60,
+                             "it crashed releasing a region it never got: look for the registration's INFO line above",
+                             {s.failure_evidence()}),
+                       Severity::kError);
+  }
   if (first_is(s, {Kind::kSegfault})) {
     return candidate(
         40, "a crash in a communication library often follows a failed registration that only an INFO line tells of",
@@ -216,6 +224,14 @@ Outcome crash_after_failed(const Situation& s) {
   if (!s.registration()) return not_applicable();
   const Event* crash = crash_after(s);
   if (!crash) return not_applicable();
+  if (!s.incident->continued && !limits::blamed(s)) {
+    // Any cause that is found outranks it: it says only what became of the failure.
+    return at_severity(found(Certainty::kLikely, 45,
+                             "a registration failed and the library crashed over the region it did not get; why it "
+                             "failed is not shown",
+                             {s.failure_evidence(), cite(*crash)}),
+                       Severity::kError);
+  }
   return at_severity(found(Certainty::kPossible, 10,
                            "the crash after it is an echo: the library used a region it did not get", {cite(*crash)}),
                      Severity::kNote);
@@ -240,7 +256,7 @@ Outcome other_locked_memory(const Situation& s) {
            {{"memlock-for-all",
              ring ? "raise the limit above what all processes of this user lock together, or open fewer rings"
                   : "raise the limit of this program",
-             {"sudo prlimit --memlock=unlimited:unlimited --pid \"$PID\""},
+             {"prlimit --memlock=unlimited:unlimited --pid \"$PID\""},
              false,
              "grep 'locked memory' \"/proc/$PID/limits\""}}));
 }
@@ -281,7 +297,7 @@ Outcome shm_too_small(const Situation& s) {
                            {s.failure_evidence()}),
                      {{"shm-size",
                        "give the container more shared memory: --shm-size, --ipc=host, or an emptyDir of medium Memory",
-                       {"sudo mount -o remount,size=16g /dev/shm   # on a host, or in a privileged container"},
+                       {"mount -o remount,size=16g /dev/shm   # on a host, or in a privileged container"},
                        false,
                        "df -h /dev/shm"}}));
 }
@@ -293,7 +309,7 @@ Outcome too_many_files(const Situation& s) {
                               {s.failure_evidence()}),
                         {{"nofile",
                           "raise the open-files limit: soft up to hard in the job, hard where the job is started",
-                          {"ulimit -n \"$(ulimit -Hn)\"", "sudo prlimit --nofile=1048576:1048576 --pid \"$PID\""},
+                          {"ulimit -n \"$(ulimit -Hn)\"", "prlimit --nofile=1048576:1048576 --pid \"$PID\""},
                           false,
                           "grep 'open files' \"/proc/$PID/limits\""}}));
 }
@@ -415,8 +431,8 @@ constexpr Check kTable[] = {
       "registration is the cause; the crash is its echo.",
       "Some versions ignore a failed registration and later use or release a null region (ibv_dereg_mr(NULL), "
       "mr->lkey). The failure itself may only be an INFO or debug line.",
-      "A segmentation fault after a failed registration is attached to it as a note. A segmentation fault alone makes "
-      "this a candidate.",
+      "A segmentation fault after a failed registration: a note where the cause of that is known, the finding itself "
+      "where it is not; or a crash in ibv_dereg_mr. A segmentation fault of another kind makes this a candidate.",
       "Fix the registration that failed. If none is in the log, make the libraries talk and run once more:\n\n    "
       "export NCCL_DEBUG=INFO UCX_LOG_LEVEL=info FI_LOG_LEVEL=warn",
       "The stack trace is in code that has nothing to do with communication."},
@@ -434,7 +450,7 @@ constexpr Check kTable[] = {
       "buffers count in pinned_vm as well).",
       "io_uring_setup, io_uring_queue_init, mlock, VFIO or XDP named on the failing line.",
       "Raise the limit above what all processes of that user need together, or use fewer or smaller rings. Kernels "
-      "from 5.12 charge a ring's own memory to the memory cgroup instead:\n\n    sudo prlimit "
+      "from 5.12 charge a ring's own memory to the memory cgroup instead:\n\n    prlimit "
       "--memlock=unlimited:unlimited --pid \"$PID\"",
       "The program fell back (libaio, say) and that is fast enough."},
      other_locked_memory},
@@ -474,7 +490,7 @@ constexpr Check kTable[] = {
       "registration asks nothing of the kind. The soft limit is often 1,024 while the hard one is far higher.",
       "'Too many open files' as the first failure.",
       "Raise soft to hard in the job, and hard where the job is started (LimitNOFILE, --ulimit nofile, "
-      "limits.conf):\n\n    ulimit -n \"$(ulimit -Hn)\"\n    sudo prlimit --nofile=1048576:1048576 --pid \"$PID\"",
+      "limits.conf):\n\n    ulimit -n \"$(ulimit -Hn)\"\n    prlimit --nofile=1048576:1048576 --pid \"$PID\"",
       "The program retries and goes on."},
      too_many_files},
     {"PD711",

@@ -113,7 +113,9 @@ Outcome judge_line(const Situation& s, const LimitsConfLine& line, const LinePro
   if (problem.reads_as && s.soft() && !equal) {
     return side_note(fmt::format("{}; but the limit seen is {}", what, format_limit(*s.soft())), line);
   }
-  const bool proven = equal && s.limit.of_job && limits::guilty(limits::standing(s));
+  const bool guilty = limits::guilty(limits::standing(s));
+  if (!guilty) return candidate(60, what + "; whether the job has that limit is not shown", limits::decide_limit(s));
+  const bool proven = equal && s.limit.of_job;
   Outcome out = limits::limit_finding(s, proven ? Certainty::kProven : Certainty::kLikely, 72,
                                       what + (equal ? ", which is just the limit seen" : ""), {cite(line.source)});
   out.remedies = {rewrite_line(), limits::prlimit_now(s)};
@@ -204,6 +206,10 @@ bool sshd_has_more(const Situation& s, Evidence& evidence) {
   return false;
 }
 
+std::string unlimited_why(const Situation& s) {
+  return fmt::format("the limit seen is unlimited ({})", limits::plain(s.limit.source.path));
+}
+
 Outcome usepam_unknown(const Situation& s, Standing standing) {
   constexpr const char* kDecide = "sshd -T | grep -i '^usepam'";
   if (s.kind == SubjectKind::kProcess) {
@@ -230,8 +236,9 @@ Outcome sshd_usepam_off(const Situation& s) {
     return ruled_out(fmt::format("{} says UsePAM yes", usepam.source.path));
   }
   if (!limits::session_by_pam(s)) return not_applicable();
+  if (s.limit_unlikely()) return ruled_out(unlimited_why(s));
   const std::string summary = "sshd runs without PAM, so limits.conf is never read: " + limits::need_against_have(s);
-  if (standing == Standing::kPossible && s.no_errno()) {
+  if (!limits::guilty(standing)) {
     return candidate(60, "UsePAM is off, so an ssh session has the limit of sshd itself", limits::decide_limit(s));
   }
   // Proof needs the session seen to have sshd's own limit; otherwise it may not have come through sshd at all.
@@ -254,14 +261,14 @@ Outcome pam_limits_not_in_stack(const Situation& s) {
     if (!limits::guilty(standing) || !limits::same_as_sshd(s)) return not_applicable();
     return candidate(35, "the session has exactly what sshd has; pam_limits may be missing from its stack", kDecide);
   }
-  if (!configured_enough(s)) return not_applicable();
+  if (!configured_enough(s) || s.limit_unlikely()) return not_applicable();
   return candidate(45, "limits.conf allows enough, yet the ranks do not have it; pam_limits may not run for ssh",
                    kDecide);
 }
 
 Outcome limits_conf_line_ignored(const Situation& s) {
   const Standing standing = limits::standing(s);
-  if (standing == Standing::kNone || standing == Standing::kCleared) return not_applicable();
+  if (standing == Standing::kNone || standing == Standing::kCleared || s.limit_unlikely()) return not_applicable();
   Outcome best;
   for (const LimitsConfLine& line : s.facts->limits_conf) {
     const auto problem = line_problem(line);
@@ -280,6 +287,7 @@ Outcome limits_conf_not_for_root(const Situation& s) {
   const Standing standing = limits::standing(s);
   if (standing == Standing::kNone || standing == Standing::kCleared) return not_applicable();
   if (!limits::session_by_pam(s) || !runs_as_root(s) || s.facts->limits_conf.empty()) return not_applicable();
+  if (s.limit_unlikely()) return ruled_out(unlimited_why(s));
   PamSubject strict = pam_subject(s);
   strict.root = true;
   strict.explicit_root = true;
@@ -297,6 +305,11 @@ Outcome limits_conf_not_for_root(const Situation& s) {
   if (!distro.debian_family()) {
     return candidate(45, "on Debian and Ubuntu `*` and `@group` do not cover root",
                      "grep -h PRETTY_NAME /etc/os-release");
+  }
+  if (!limits::guilty(standing)) {
+    return candidate(
+        58, fmt::format("`{}` does not cover root here; whether that is the job's limit is not shown", words(*general)),
+        limits::decide_limit(s));
   }
   Outcome out = limits::limit_finding(s, Certainty::kLikely, 62,
                                       fmt::format("`{}` does not cover root on {}: {}", words(*general),
@@ -318,7 +331,7 @@ Outcome limits_conf_overridden(const Situation& s) {
                   same_class ? "of equal lines the later one counts" : "the more specific line counts");
   const bool seen = matches_observed(s, *over.winner);
   if (!seen && s.soft()) return not_applicable();  // the session has another value: this line did not decide
-  if (!seen && (!over.sure || !limits::guilty(standing)))
+  if (!limits::guilty(standing) || (!seen && !over.sure))
     return candidate(45, why, "id; ulimit -Sl  # as the user of the job");
   Outcome out = limits::limit_finding(s, Certainty::kLikely, 68, why,
                                       {cite(over.winner->source, "counts"), cite(over.loser->source, "does not")});

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "checks/limit_common.h"
 #include "checks/login_rows.h"
+#include "checks/look.h"
 #include "model/trail.h"
 
 namespace pindown::login {
@@ -40,6 +41,10 @@ std::string not_the_limit_check(const Situation& s) {
   using logs::Kind;
   if (s.failure() == Kind::kRegDmabuf) return "dma-buf registrations are never charged to the limit (umem_dmabuf.c)";
   if (s.failure() == Kind::kOpenDevice && s.has_errno(ENOMEM)) return "opening a device locks no memory of the process";
+  if (s.failure() == Kind::kRegMr && look::on_demand(s.incident->first) && !s.incident->first.limit_hint) {
+    return "the access flags ask for on-demand paging, which is never charged to the limit";
+  }
+  if (s.queue() && !limits::charged_call(s)) return "this device keeps its queues in memory of the kernel";
   if (!limits::charged_call(s) || s.enomem_possible()) return {};
   if (!s.incident->first.error) return {};
   const int error = *s.incident->first.error;
@@ -56,6 +61,38 @@ bool ucx_without_hint(const Situation& s) {
   return first.library == "ucx" && !first.verb.empty() && s.has_errno(ENOMEM) && !first.limit_hint && !first.limit;
 }
 
+/// A run line of the log asks for an unlimited limit.
+bool asked_for_unlimited(const Situation& s) {
+  return std::ranges::any_of(s.facts->containers, [](const ContainerCommand& run) {
+    return run.ulimit_memlock && run.ulimit_memlock->soft && run.ulimit_memlock->soft->is_unlimited();
+  });
+}
+
+/// Suspected, though something seen speaks against it; nothing if nothing does.
+std::optional<Outcome> weak_candidate(const Situation& s) {
+  const std::string have = s.soft() ? format_limit(*s.soft()) : std::string("not known");
+  if (limits::capability_open(s)) {
+    return candidate(
+        40, fmt::format("the limit is {}, but CAP_IPC_LOCK is effective: it applies in a user namespace only", have),
+        "cat /proc/PID/uid_map");
+  }
+  if (look::on_demand(s.incident->first)) {
+    return candidate(25, "UCX names the limit, yet on-demand paging (access 0x40) is not charged to it",
+                     limits::decide_limit(s));
+  }
+  if (s.limit_unlikely()) {
+    return candidate(30, "the limit seen is unlimited; the job's own may differ", limits::decide_limit(s));
+  }
+  if (asked_for_unlimited(s)) {
+    return candidate(30, "the run command asks for an unlimited limit; whether the job has it is not shown",
+                     limits::decide_limit(s));
+  }
+  if (limits::names_limit(s)) {
+    return candidate(40, fmt::format("the library blames the limit, which is {}", have), limits::decide_limit(s));
+  }
+  return std::nullopt;
+}
+
 Outcome limit_candidate(const Situation& s) {
   int weight = 50;
   std::string why = s.no_errno() ? "the line has no errno; the limit check is the most common reason for it"
@@ -64,6 +101,7 @@ Outcome limit_candidate(const Situation& s) {
     return candidate(20, "the library names no call; registration is one of many that may have failed",
                      "export NCCL_DEBUG=INFO  # in the job's environment, then run it again");
   }
+  if (auto weak = weak_candidate(s)) return *weak;
   if (s.failure() == logs::Kind::kAllocPd || s.memory() == logs::MemoryType::kGpu) weight = 35;
   if (weight == 50 && (limits::containerised(s) || s.under_slurm()))
     weight = 45;  // those links have codes of their own
@@ -236,8 +274,13 @@ Outcome zero_incident(const Situation& s) {
   }
   if (s.soft()->bytes != 0) {
     if (!s.limit.of_job)
-      return candidate(30, "the limit was shown for a shell, not for the job", limits::decide_limit(s));
+      return candidate(55, "EPERM is the answer at a limit of 0; the limit seen is a shell's, not the job's",
+                       limits::decide_limit(s));
     return ruled_out(fmt::format("the limit is {}; EPERM comes from it only at 0", format_limit(*s.soft())));
+  }
+  if (limits::capability_open(s)) {
+    return candidate(50, "the limit is 0, but CAP_IPC_LOCK is effective: it applies in a user namespace only",
+                     "cat /proc/PID/uid_map");
   }
   const Certainty certainty = s.limit.of_job ? Certainty::kProven : Certainty::kLikely;
   Outcome out =

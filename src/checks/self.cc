@@ -14,7 +14,7 @@ constexpr Check kTable[] = {
      {"The input was read, but no line of a known library and no known fact was found in it. Nothing can be said about "
       "it, good or bad: the verdict is undetermined.",
       "pindown judges only what it recognises: log lines of NCCL, RCCL, UCX, libfabric, Open MPI, libibverbs and "
-      "others, kernel lines, pasted command output, manifests and descriptions of containers, snapshots. Silence about "
+      "others, kernel lines, pasted command output, manifests and descriptions of containers. Silence about "
       "anything else would look like health.",
       "No event and no fact from the whole input.",
       "Give the log of a rank that failed, with the libraries talking, or check the machine or process itself:\n\n   "
@@ -27,13 +27,13 @@ constexpr Check kTable[] = {
      Severity::kWarning,
      "a fact that matters could not be read",
      {"Something that would decide the question could not be read: permission was refused, the process was gone, or "
-      "the snapshot does not hold it. It is listed as unknown; pindown does not guess.",
+      "the input does not hold it. It is listed as unknown; pindown does not guess.",
       "Other users' /proc/PID/fd, maps, environ and ns need ptrace access (proc(5)); hidepid hides whole processes; a "
       "--root directory or a log holds only what was recorded.",
       "A read that failed, with its path and reason. A file that is simply absent on a live machine counts as a fact "
       "of its own.",
-      "Run as root or as the owner of the process, or record the missing file:\n\n    sudo pindown check --pid "
-      "\"$PID\"\n    sudo pindown snapshot -o node.tar.zst",
+      "Run as root or as the owner of the process, or record the missing file:\n\n    pindown check --pid "
+      "\"$PID\"",
       "The fact belongs to a finding that you do not care about."},
      nullptr},
     {"PD903",
@@ -46,7 +46,7 @@ constexpr Check kTable[] = {
       "leave the tree (.. or absolute paths), at caps on sizes and counts, and where the data ends before its time.",
       "An error of the archive reader, a cap that was reached, or a path that points outside.",
       "Make the archive again and check that the transfer was complete:\n\n    tar -tf sosreport.tar.xz "
-      ">/dev/null\n    sudo pindown snapshot -o node.tar.zst",
+      ">/dev/null",
       "The report names what was skipped and it does not matter."},
      nullptr},
     {"PD904",
@@ -59,7 +59,7 @@ constexpr Check kTable[] = {
       "start of the unit, and a pod keeps the shim that its sandbox was started with, over restarts of containerd. "
       "Kernel parameters need a reboot.",
       "The journal of applied fixes against the start times and limits of what runs now.",
-      "Do what the fix is waiting for, or raise the limit of the running process for now:\n\n    sudo prlimit "
+      "Do what the fix is waiting for, or raise the limit of the running process for now:\n\n    prlimit "
       "--memlock=unlimited:unlimited --pid \"$PID\"",
       "A maintenance window for it is planned."},
      nullptr},

@@ -534,7 +534,7 @@ cron it is a note, because pam_limits may set another value.)page",
           .fix = R"page(A drop-in for the unit, then a restart; daemon-reload alone changes nothing that runs:
 
     mkdir -p /etc/systemd/system/UNIT.service.d
-    printf '[Service]\nLimitMEMLOCK=infinity\n' > /etc/systemd/system/UNIT.service.d/memlock.conf
+    printf '[Service]\nLimitMEMLOCK=infinity\n' > /etc/systemd/system/UNIT.service.d/90-pindown-memlock.conf
     systemctl daemon-reload
     systemctl restart UNIT.service
     grep 'locked memory' /proc/$(systemctl show -p MainPID --value UNIT.service)/limits
@@ -542,7 +542,7 @@ cron it is a note, because pam_limits may set another value.)page",
 For every service that says nothing else:
 
     mkdir -p /etc/systemd/system.conf.d
-    printf '[Manager]\nDefaultLimitMEMLOCK=infinity\n' > /etc/systemd/system.conf.d/memlock.conf
+    printf '[Manager]\nDefaultLimitMEMLOCK=infinity\n' > /etc/systemd/system.conf.d/90-pindown-memlock.conf
     systemctl daemon-reload
 
 Without a restart, for new children of the service:
@@ -568,11 +568,12 @@ srun inside a batch script propagates the batch shell's limit once more.)page",
               R"page(A job under Slurm whose limit is guilty while slurmd allows enough: shown by slurmd's own limits,
 by its unit, by the step daemon above a live process, or by the job's hard limit, which is always
 slurmd's. PropagateResourceLimitsExcept with MEMLOCK rules it out. Otherwise a candidate.)page",
-          .fix = R"page(In slurm.conf on all nodes (only one of the two Propagate parameters may be set):
+          .fix =
+              R"page(In slurm.conf on all nodes and the controller (only one of the two Propagate parameters may be set):
 
-    PropagateResourceLimitsExcept=MEMLOCK
+    grep -n Propagate /etc/slurm/slurm.conf
 
-then
+The line to have there is `PropagateResourceLimitsExcept=MEMLOCK`, then
 
     scontrol reconfigure
 
@@ -611,7 +612,7 @@ submit shell that has enough. Otherwise a candidate, ahead of others when pyxis 
           .fix = R"page(On every compute node:
 
     mkdir -p /etc/systemd/system/slurmd.service.d
-    printf '[Service]\nLimitMEMLOCK=infinity\n' > /etc/systemd/system/slurmd.service.d/memlock.conf
+    printf '[Service]\nLimitMEMLOCK=infinity\n' > /etc/systemd/system/slurmd.service.d/90-pindown-memlock.conf
     systemctl daemon-reload
     systemctl restart slurmd
 
@@ -645,7 +646,7 @@ limit unknown it is a candidate.)page",
           .fix = R"page(If the daemon is a service:
 
     mkdir -p /etc/systemd/system/pbs.service.d
-    printf '[Service]\nLimitMEMLOCK=infinity\n' > /etc/systemd/system/pbs.service.d/memlock.conf
+    printf '[Service]\nLimitMEMLOCK=infinity\n' > /etc/systemd/system/pbs.service.d/90-pindown-memlock.conf
     systemctl daemon-reload
     systemctl restart pbs.service
 

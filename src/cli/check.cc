@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <ctime>
+#include <chrono>
 #include <memory>
 #include <set>
 
@@ -36,13 +36,16 @@ std::string host_name() {
   return name;
 }
 
+/// By calendar arithmetic: gmtime_r(3) would read /etc/localtime first.
 std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  std::string text(32, '\0');
-  text.resize(std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc));
-  return text;
+  using namespace std::chrono;
+  const auto now = floor<seconds>(system_clock::now());
+  const auto day = floor<days>(now);
+  const year_month_day date(day);
+  const hh_mm_ss time(now - day);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), time.hours().count(),
+                     time.minutes().count(), time.seconds().count());
 }
 
 LogInput failed_input(const std::string& path, const std::string& problem) {
@@ -81,9 +84,13 @@ std::vector<LogInput> read_inputs(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     if (path != "-" && is_directory(path)) {
       read_directory(path, logs);
-    } else {
-      logs.push_back(read_input(path));
+      continue;
     }
+    logs.push_back(read_input(path));
+    // Alone, it makes PD901; beside others it must not be passed over.
+    LogInput& log = logs.back();
+    if (paths.size() > 1 && !log.recognised && log.summary.problem.empty())
+      log.summary.problem = "nothing in it is known to pindown";
   }
   return logs;
 }

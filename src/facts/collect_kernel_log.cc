@@ -5,7 +5,7 @@
 #include <sys/klog.h>
 
 #include <algorithm>
-#include <bitset>
+#include <array>
 #include <cerrno>
 #include <memory>
 
@@ -55,30 +55,32 @@ constexpr std::string_view kWords[] = {
     "general protection",
 };
 
-/// Which two lower-case letters begin a word of kWords: one look-up a byte instead of thirty searches a line.
-class Starts {
- public:
-  Starts() {
-    for (const std::string_view word : kWords) set_.set(index(word[0], word[1]));
+/// What a byte can be: one look-up a byte instead of thirty searches a line.
+enum ByteClass : std::uint8_t { kInWord = 1, kFirstLetter = 2 };
+constexpr std::array<std::uint8_t, 256> kClasses = [] {
+  std::array<std::uint8_t, 256> classes{};
+  for (unsigned c = 0; c < 256; ++c) {
+    const char lower = to_lower(static_cast<char>(c));
+    classes[c] = is_alnum(static_cast<char>(c)) ? kInWord : 0;
+    for (const std::string_view word : kWords) {
+      if (word[0] == lower) classes[c] = static_cast<std::uint8_t>(classes[c] | kFirstLetter);
+    }
   }
-  bool has(char a, char b) const { return set_[index(to_lower(a), to_lower(b))]; }
-
- private:
-  static std::size_t index(char a, char b) {
-    return static_cast<std::size_t>(static_cast<unsigned char>(a)) << 8 | static_cast<unsigned char>(b);
-  }
-  std::bitset<65536> set_;
-};
+  return classes;
+}();
 
 bool starts_with_word(std::string_view text) {
   return std::any_of(std::begin(kWords), std::end(kWords),
                      [&](std::string_view word) { return iequals(text.substr(0, word.size()), word); });
 }
 
-bool matters(std::string_view line, const Starts& starts) {
-  for (std::size_t i = 0; i + 1 < line.size(); ++i) {
-    if (!starts.has(line[i], line[i + 1]) || (i > 0 && is_alnum(line[i - 1]))) continue;
-    if (starts_with_word(line.substr(i))) return true;
+bool matters(std::string_view line) {
+  std::uint8_t before = 0;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const std::uint8_t here = kClasses[static_cast<unsigned char>(line[i])];
+    const bool begins = (here & kFirstLetter) != 0 && (before & kInWord) == 0;
+    if (begins && starts_with_word(line.substr(i))) return true;
+    before = here;
   }
   return false;
 }
@@ -92,12 +94,11 @@ std::string_view without_priority(std::string_view line) {
 }  // namespace
 
 std::vector<std::string> pick_kernel_lines(std::string_view text) {
-  const auto starts = std::make_unique<Starts>();
   std::vector<std::string> kept;
   std::string_view line;
   while (next_line(text, line)) {
     line = without_priority(line).substr(0, kMaxLineBytes);
-    if (matters(line, *starts)) kept.emplace_back(line);
+    if (matters(line)) kept.emplace_back(line);
   }
   if (kept.size() > kMaxLines) kept.erase(kept.begin(), kept.end() - static_cast<std::ptrdiff_t>(kMaxLines));
   return kept;

@@ -21,10 +21,12 @@ enum class Missing {
 
 std::string_view missing_name(Missing);
 
-/// `path` is a file, optionally with ":line"; `text` is what stood there (one line, raw bytes as read).
+/// `path` is a file, optionally with ":line"; `text` is what stood there (one line, raw bytes as read); `host` whose
+/// machine it tells of: of the prompt, of ssh, of the line's wrapper. Empty: not known, or this machine.
 struct Source {
   std::string path;
   std::string text;
+  std::string host = {};
 };
 
 template <class T>
@@ -39,7 +41,7 @@ struct Fact {
   const T* operator->() const { return &*value; }
 
   static Fact of(T v, Source s) { return Fact{std::move(v), std::move(s), Missing::kNotAsked}; }
-  static Fact none(Missing why, std::string path) { return Fact{std::nullopt, {std::move(path), {}}, why}; }
+  static Fact none(Missing why, std::string path) { return Fact{std::nullopt, {std::move(path), {}, {}}, why}; }
 };
 
 }  // namespace pindown

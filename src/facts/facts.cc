@@ -93,6 +93,7 @@ void merge_facts(Facts& facts, const Facts& other) {
   append(facts.containers, other.containers);
   append(facts.device_nodes, other.device_nodes);
   append(facts.processes, other.processes);
+  append(facts.limit_settings, other.limit_settings);
   append(facts.mappings, other.mappings);
   facts.pid_names.insert(other.pid_names.begin(), other.pid_names.end());
   append_new(facts.problems, other.problems);

@@ -52,9 +52,11 @@ enum class ProcessKind {
 struct Process {
   ProcessKind kind = ProcessKind::kUnknown;
   Where where;
-  std::string comm;     // /proc/PID/comm, or the name in the paste; empty if unknown
-  std::string cmdline;  // arguments joined by blanks, at most 200 bytes
-  std::string user;     // name, or the uid as text
+  std::string target;                       // of `docker exec`, `kubectl exec`: the container or pod as it was written
+  std::optional<std::int64_t> wrapper_pid;  // "train.sh[4411]:", "(Actor pid=12)": who printed it, not whose it is
+  std::string comm;                         // /proc/PID/comm, or the name in the paste; empty if unknown
+  std::string cmdline;                      // arguments joined by blanks, at most 200 bytes
+  std::string user;                         // name, or the uid as text
   std::optional<std::int64_t> ppid;
   std::optional<std::uint64_t> start_ticks;  // field 22 of /proc/PID/stat
   std::string cgroup;                        // the unified or systemd path of /proc/PID/cgroup
@@ -111,7 +113,9 @@ struct ContainerCommand {
   bool ipc_lock = false;           // --cap-add IPC_LOCK or ALL
   bool infiniband_device = false;  // --device /dev/infiniband…
   bool cap_drop_all = false;
-  std::string user;  // --user
+  std::string user;     // --user
+  std::string image;    // as written, at most 200 bytes
+  std::string command;  // first words of what runs inside, at most 120 bytes
   std::string shm_size;
   Source source;
 };
@@ -129,6 +133,16 @@ struct Mapping {
   std::uint64_t start = 0, end = 0;
   std::string permissions;  // "r--s"
   std::string path;         // empty: anonymous
+  Source source;
+};
+
+/// `ulimit -l N` and its relatives in a script's trace or at a prompt. It holds for what that shell starts afterwards.
+struct LimitSetting {
+  Where where;
+  ProcessKind kind = ProcessKind::kUnknown;
+  Limit value;
+  bool soft = true, hard = true;  // which of the two it sets
+  bool refused = false;           // "cannot modify limit" followed
   Source source;
 };
 
@@ -166,7 +180,8 @@ struct Facts {
   std::map<std::string, Fact<std::string>> env;  // env/export lines not tied to a known process
   Fact<std::vector<std::string>> kernel_log;     // live only: lines that name RDMA, NVRM, oom
   std::vector<Process> processes;
-  std::map<std::int64_t, std::string> pid_names;     // from ps output: pid → program
+  std::vector<LimitSetting> limit_settings;       // in the order of the input
+  std::map<std::int64_t, std::string> pid_names;  // from ps and pgrep: pid → program
   std::vector<Mapping> mappings;
   std::vector<std::string> problems;  // one line each: what could not be read and why
 };

@@ -24,8 +24,42 @@ bool holds_state(const Stream& s) {
   return s.open || s.pending || s.detail_lines > 0 || s.entered.active;
 }
 
+bool begins_a_fact(std::string_view text) {
+  static constexpr std::array<std::string_view, 9> kStarts = {
+      "$ ", "Max locked memory", "max locked memory", "Cap", "ulimit -l:", "ulimit -l =", "uid_map", "user:[", "root@"};
+  return std::ranges::any_of(kStarts, [&](std::string_view start) { return text.starts_with(start); });
+}
+
+/// "12 | " of a numbered listing, "| " of quoted text (a row of nvidia-smi ends in the same sign), "- " of a list.
+void drop_listing(std::string_view& text) {
+  std::string_view rest = text;
+  if (!take_digits(rest).empty()) {
+    if (consume(rest, " | ")) text = trim(rest);
+  } else if (consume(rest, "| ")) {
+    if (!text.ends_with('|')) text = trim(rest);
+  } else if (consume(rest, "- ") && begins_a_fact(trim(rest))) {
+    text = trim(rest);
+  }
+}
+
+/// "job.out:", "job.out:12:" that grep puts in front.
+void drop_file_name(std::string_view& text) {
+  const auto colon = text.substr(0, 80).find(':');
+  if (colon == text.npos || colon + 1 >= text.size() || is_blank(text[colon + 1])) return;
+  static constexpr std::array<std::string_view, 4> kEndings = {".out", ".log", ".err", ".txt"};
+  const std::string_view name = text.substr(0, colon);
+  if (name.find_first_of(" \t=") != name.npos) return;
+  if (std::ranges::none_of(kEndings, [&](std::string_view ending) { return name.ends_with(ending); })) return;
+  std::string_view rest = text.substr(colon + 1);
+  std::string_view behind_number = rest;
+  if (!take_digits(behind_number).empty() && consume(behind_number, ":")) rest = behind_number;
+  text = trim(rest);
+}
+
 /// "[entry] ", "[init-step] " of entry scripts, "> " of quoted mail. Not "[root@node ~]# " and not "[0] ".
 void drop_tags(std::string_view& text) {
+  drop_listing(text);
+  drop_file_name(text);
   for (int i = 0; i < 2; ++i) {
     if (consume(text, "> ")) text = trim(text);
     if (text.size() < 4 || text[0] != '[' || !is_alpha(text[1])) return;
@@ -52,6 +86,9 @@ void close_block(Stream& s) {
   s.lines = s.outputs = 0;
   s.host.clear();
   s.user.clear();
+  s.machine.clear();
+  s.target.clear();
+  s.settings = 0;
   s.kind = ProcessKind::kUnknown;
   forget_position(s);
 }
@@ -64,7 +101,7 @@ void conclude(State& state, Stream& s) {
 }
 
 ProcessKind kind_of_prompt(const Prompt& prompt, bool bare, const logs::Shape& shape) {
-  if (logs::looks_like_docker_id(prompt.host)) return ProcessKind::kContainer;
+  if (prompt.container || logs::looks_like_docker_id(prompt.host)) return ProcessKind::kContainer;
   if (is_wrapped(shape)) return ProcessKind::kJob;
   return bare || prompt.kind == PromptKind::kTrace ? ProcessKind::kUnknown : ProcessKind::kShell;
 }
@@ -77,17 +114,21 @@ void follow_entry(Stream& s, const Prompt& prompt, std::string_view command) {
   if (!s.entered.active) return;
   s.kind = s.entered.kind;
   if (s.host.empty()) s.host = s.entered.host;
+  if (s.machine.empty()) s.machine = s.entered.machine;
+  s.target = s.entered.target;
   if (command == "exit" || command == "logout") s.entered = {};
 }
 
 void note_entry(Stream& s, const Prompt& prompt) {
   if (!s.command.enters_shell || s.command.kind == ProcessKind::kUnknown) return;
-  s.entered = {true, s.command.kind, s.command.host, prompt.user, prompt.host};
+  s.entered = {true, s.command.kind, s.command.host, s.machine, s.command.target, prompt.user, prompt.host};
 }
 
 void learn_from_command(Context& c, std::string_view text, std::uint64_t first_line) {
   Stream& s = c.stream;
   for (const auto& [name, value] : s.command.env) learn_env(c, name, value);
+  // Without a prompt it may be advice.
+  if (!s.bare_command) learn_settings(c);
   if (!s.command.container || c.facts.containers.size() >= kMaxList) return;
   ContainerCommand& out = c.facts.containers.emplace_back(*s.command.container);
   out.source = c.source();
@@ -96,13 +137,20 @@ void learn_from_command(Context& c, std::string_view text, std::uint64_t first_l
   out.source.text = text.substr(0, kMaxLine);
 }
 
+/// What runs elsewhere, or was printed elsewhere, is not of the prompt's machine.
+void forget_place(Stream& s) {
+  s.host.clear();
+  s.machine.clear();
+}
+
 /// Opens the block of `command`. False: nothing says that this is a command at all.
 bool open_block(State& state, Context& c, const Prompt& prompt, bool bare, std::string_view text,
                 std::uint64_t first_line) {
   Stream& s = c.stream;
   Command command = parse_command(text);
   const bool sure = prompt.kind == PromptKind::kPlain || prompt.kind == PromptKind::kNamed;
-  if ((bare || !sure) && !command.understood()) return false;
+  const bool sets = !command.settings.empty() && (prompt.kind == PromptKind::kTrace || !prompt.host.empty());
+  if ((bare || !sure) && !command.understood() && !sets) return false;
   conclude(state, c.stream);
   close_block(s);
   s.open = true;
@@ -110,11 +158,15 @@ bool open_block(State& state, Context& c, const Prompt& prompt, bool bare, std::
   s.bare_command = bare;
   s.trace = prompt.kind == PromptKind::kTrace;
   s.kind = kind_of_prompt(prompt, bare, c.line.shape);
-  s.host = prompt.host;
+  s.host = s.machine = prompt.host;
   s.user = prompt.root && prompt.user.empty() ? "root" : prompt.user;
   follow_entry(s, prompt, text);
   if (command.kind != ProcessKind::kUnknown) s.kind = command.kind;
+  if (command.elsewhere) forget_place(s);
+  if (command.elsewhere && !command.understood()) s.user.clear();
   if (!command.host.empty()) s.host = command.host;
+  if (!command.machine.empty()) s.machine = command.machine;
+  if (!command.target.empty()) s.target = command.target;
   if (!command.user.empty()) s.user = command.user;
   if (command.kind == ProcessKind::kContainer) s.user = command.user;
   s.command = std::move(command);
@@ -268,6 +320,7 @@ bool read_text(State& state, Context& c) {
   }
   bool understood = false;
   if (read_prompt(state, c, understood)) return understood;
+  if (s.open && read_refusal(c)) return true;
   if (read_bare_command(state, c)) return true;
   if (s.open && read_output(c, s)) return true;
   Stream& root = state.streams[0];

@@ -153,7 +153,9 @@ void add_ssh(Words words, const Pipeline& pipeline, Command& out, int depth) {
   const std::string_view target = words[at];
   const auto sign = target.find('@');
   if (sign != target.npos) out.user = target.substr(0, sign);
-  out.host = sign == target.npos ? target : target.substr(sign + 1);
+  const std::string_view host = sign == target.npos ? target : target.substr(sign + 1);
+  const bool here = host == "localhost" || host == "127.0.0.1" || host == "::1";
+  if (!here) out.host = out.machine = host;
   if (out.kind == ProcessKind::kUnknown) out.kind = ProcessKind::kShell;
   if (at + 1 == words.size()) return enter_shell(out);
   add_text(join_words(words.subspan(at + 1)), pipeline, out, depth + 1);
@@ -162,7 +164,7 @@ void add_ssh(Words words, const Pipeline& pipeline, Command& out, int depth) {
 /// pdsh, clush: one output line per host, "host: " in front.
 void add_fan_out(Words words, const Pipeline& pipeline, Command& out, int depth) {
   const std::size_t at = skip_options(words, 1, " -w -x -l -t -u -f -g -R -h -H -p ");
-  out.fan_out = true;
+  out.fan_out = out.elsewhere = true;
   out.kind = ProcessKind::kShell;
   if (at < words.size()) add_text(join_words(words.subspan(at)), pipeline, out, depth + 1);
 }
@@ -177,6 +179,7 @@ void add_mpirun(Words words, const Pipeline& pipeline, Command& out, int depth) 
     if ((word == "-genv" || word == "-env") && at + 2 < words.size()) {
       note_env(words[at + 1] + "=" + words[at + 2], out);
     }
+    out.elsewhere |= in(" -H -host --host -hosts --hosts -hostfile --hostfile -machinefile --machinefile -f ", word);
     if (in(kMpiValued, word)) at += 1;
     if (in(kMpiTwoValued, word)) at += 2;
   }
@@ -185,9 +188,13 @@ void add_mpirun(Words words, const Pipeline& pipeline, Command& out, int depth) 
 
 void add_srun(Words words, const Pipeline& pipeline, Command& out, int depth) {
   out.kind = ProcessKind::kJob;
-  out.fan_out = true;
+  out.fan_out = out.elsewhere = true;
   const std::size_t from = skip_options(words, 1, kSrunValued);
-  if (has_srun_container(words.first(from))) out.container = container_of("srun");
+  if (has_srun_container(words.first(from))) {
+    out.container = container_of("srun");
+    out.container->image = srun_image(words.first(from));
+    set_inner_command(words.subspan(from), *out.container);
+  }
   if (from < words.size()) add_words(words.subspan(from), pipeline, out, depth + 1);
 }
 
@@ -198,12 +205,14 @@ void add_exec(Words words, std::size_t exec, const Pipeline& pipeline, Command& 
   std::size_t at = skip_options(words, exec + 1, kExecValued);
   if (at >= words.size()) return;
   std::string_view name = words[at];
+  out.target = name.substr(0, 200);
   const bool kubernetes = words[0] == "kubectl" || words[0] == "oc" || words[0] == "k";
   if (kubernetes) {
     consume(name, "pod/");
-    if (name.find('/') == name.npos) out.host = name;
-  } else if (logs::looks_like_docker_id(name.substr(0, 12))) {
-    out.host = name.substr(0, 12);
+    out.elsewhere = true;
+    if (name.find('/') == name.npos) out.host = out.machine = name.substr(0, 200);
+  } else {
+    out.host = logs::looks_like_docker_id(name.substr(0, 12)) ? name.substr(0, 12) : name.substr(0, 200);
   }
   const auto dashes = std::ranges::find(words.subspan(at), "--");
   const auto rest = dashes == words.subspan(at).end()
@@ -247,31 +256,37 @@ void add_apptainer(Words words, const Pipeline& pipeline, Command& out, int dept
       skip_options(words, verb + 1, " -B --bind -H --home -W --workdir --env --pwd --overlay --app ");
   if (image >= words.size()) return;
   out.container = container_of("apptainer");
+  out.container->image = words[image].substr(0, 200);
+  set_inner_command(words.subspan(image + 1), *out.container);
   out.kind = ProcessKind::kContainer;
   if (words[verb] == "shell") return enter_shell(out);
   add_words(words.subspan(image + 1), pipeline, out, depth + 1);
 }
 
+void add_enroot(Words words, const Pipeline& pipeline, Command& out, int depth) {
+  const std::size_t verb = skip_options(words, 1, "");
+  if (verb >= words.size() || (words[verb] != "start" && words[verb] != "exec")) return;
+  const std::size_t name = skip_options(words, verb + 1, " -c --conf -e --env --rc -m --mount ");
+  if (name >= words.size()) return;
+  out.kind = ProcessKind::kContainer;
+  if (words[verb] == "exec") {
+    out.target = words[name].substr(0, 200);
+  } else {
+    out.container = container_of("enroot");
+    out.container->image = words[name].substr(0, 200);
+    set_inner_command(words.subspan(name + 1), *out.container);
+  }
+  if (name + 1 == words.size()) return enter_shell(out);
+  add_words(words.subspan(name + 1), pipeline, out, depth + 1);
+}
+
 using Adder = void (*)(Words, const Pipeline&, Command&, int);
 constexpr std::pair<std::string_view, Adder> kLaunchers[] = {
-    {"srun", add_srun},
-    {"salloc", add_srun},
-    {"mpirun", add_mpirun},
-    {"mpiexec", add_mpirun},
-    {"orterun", add_mpirun},
-    {"prterun", add_mpirun},
-    {"kubectl", add_kubectl},
-    {"oc", add_kubectl},
-    {"k", add_kubectl},
-    {"apptainer", add_apptainer},
-    {"singularity", add_apptainer},
-    {"su", add_su},
-    {"runuser", add_su},
-    {"mpiexec.hydra", add_mpirun},
-    {"ssh", add_ssh},
-    {"pdsh", add_fan_out},
-    {"clush", add_fan_out},
-    {"pssh", add_fan_out},
+    {"srun", add_srun},      {"salloc", add_srun},         {"mpirun", add_mpirun},         {"mpiexec", add_mpirun},
+    {"orterun", add_mpirun}, {"prterun", add_mpirun},      {"kubectl", add_kubectl},       {"oc", add_kubectl},
+    {"k", add_kubectl},      {"apptainer", add_apptainer}, {"singularity", add_apptainer}, {"enroot", add_enroot},
+    {"su", add_su},          {"runuser", add_su},          {"mpiexec.hydra", add_mpirun},  {"ssh", add_ssh},
+    {"pdsh", add_fan_out},   {"clush", add_fan_out},       {"pssh", add_fan_out},
 };
 
 bool add_launcher(Words words, std::string_view program, const Pipeline& pipeline, Command& out, int depth) {
@@ -317,6 +332,9 @@ void add_words(Words words, const Pipeline& pipeline, Command& out, int depth) {
     if (carrier.name == program && !lone_env) return add_carried(carrier, words, pipeline, out, depth);
   }
   SimpleCommand command{{words.begin(), words.end()}, pipeline.front().stdin_file, pipeline.back().to_file};
+  for (LimitRequest& request : settings_of(command)) {
+    if (out.settings.size() < 16) out.settings.push_back(std::move(request));
+  }
   if (command.to_file) return;
   const Pipeline rest(pipeline.begin() + 1, pipeline.end());
   for (Question& q : questions_of(command, rest)) {
@@ -326,10 +344,15 @@ void add_words(Words words, const Pipeline& pipeline, Command& out, int depth) {
 
 void add_text(std::string_view text, const Pipeline& outer, Command& out, int depth) {
   if (depth > kMaxDepth) return;
+  std::size_t before = 0;
   for (Pipeline& pipeline : parse_shell(text)) {
     if (outer.size() > 1) pipeline.insert(pipeline.end(), outer.begin() + 1, outer.end());
+    before = out.settings.size();
     add_words(pipeline[0].words, pipeline, out, depth);
   }
+  // `sh -c 'ulimit -l unlimited'`: a shell that ends right there hands its limit to nobody.
+  if (depth == 0 || before >= out.settings.size()) return;
+  out.settings.erase(out.settings.begin() + static_cast<std::ptrdiff_t>(before), out.settings.end());
 }
 
 }  // namespace
@@ -360,12 +383,21 @@ void ask_loop_over_daemons(std::string_view text, Command& out) {
   }
 }
 
+/// Commands that show what was printed on some other machine, or at some other time.
+bool shows_records(std::string_view text) {
+  static constexpr std::array<std::string_view, 12> kPrograms = {"cat",   "tail", "head",  "less",    "more", "grep",
+                                                                 "egrep", "zcat", "zgrep", "kubectl", "oc",   "sbatch"};
+  const std::string_view program = base_name(text.substr(0, text.find_first_of(" \t")));
+  return std::ranges::find(kPrograms, program) != kPrograms.end();
+}
+
 }  // namespace
 
 Command parse_command(std::string_view text) {
   Command out;
   add_text(trim(text), {}, out, 0);
   if (out.questions.empty()) ask_loop_over_daemons(text, out);
+  if (!out.understood() && shows_records(trim(text))) out.elsewhere = true;
   return out;
 }
 

@@ -160,7 +160,23 @@ std::size_t parse_container_run(Words words, std::string_view engine, ContainerC
     }
     at += take_option(words, at, out, env);
   }
-  return std::min(at + 1, words.size());  // behind the image
+  if (at < words.size()) out.image = words[at].substr(0, 200);
+  const std::size_t inner = std::min(at + 1, words.size());
+  set_inner_command(words.subspan(inner), out);
+  return inner;
+}
+
+void set_inner_command(Words words, ContainerCommand& out) {
+  out.command = join_words(words.first(std::min<std::size_t>(words.size(), 8))).substr(0, 120);
+}
+
+std::string srun_image(Words options) {
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    std::string_view word = options[i];
+    if (consume(word, "--container-image=")) return std::string(word.substr(0, 200));
+    if (word == "--container-image" && i + 1 < options.size()) return options[i + 1].substr(0, 200);
+  }
+  return {};
 }
 
 bool has_srun_container(Words options) {

@@ -65,6 +65,7 @@ constexpr TopicRow kTopics[] = {
     {Topic::kIbClass, read_ib_class},
     {Topic::kInspect, read_inspect},
     {Topic::kProcessList, read_ps_row},
+    {Topic::kPidList, read_pid_list},
     {Topic::kVersion, read_version_answer},
 };
 
@@ -94,6 +95,8 @@ constexpr LeadRow kLeads[] = {
     {"memorylocked", read_lock_phrase},
     {"uid=", read_id},
     {"user:[", read_user_ns},
+    {"lrwxrwxrwx", read_user_ns},
+    {"uid_map", read_uid_map},
     {"Bounding set =", read_capabilities},
     {"Ambient set =", read_capabilities},
     {"Current: ", read_capabilities},
@@ -295,6 +298,7 @@ bool read_evident(const Context& c) {
   if (c.text[0] == '/' && read_behind_path(c)) return true;
   if (read_lock_words(c)) return true;
   if (holds(c.text.substr(0, 60), ": pd ") && read_rdma_resource(c)) return true;
+  if (c.text.size() < 300 && holds(c.text, "user:[") && read_user_ns(c)) return true;
   if (c.text.size() > 22 && c.text.find('-') < 17 && read_mapping(c)) return true;
   const bool nccl = c.line.shape.nccl_prefix || c.text.starts_with("NCCL ") || c.text.starts_with("NCCL_");
   if (nccl && holds(c.text.substr(0, 200), " set by environment to ")) return read_env(c);

@@ -71,7 +71,8 @@ enum class Topic {
   kDeviceNodes,
   kIbClass,
   kInspect,
-  kProcessList,  // ps
+  kProcessList,  // ps, pgrep -a
+  kPidList,      // pgrep, pidof: bare pids; arg names the program
   kVersion,      // any line that is a version; arg names the program
   kEvident,      // output that explains itself: nothing to add, but the command is understood
 };
@@ -82,6 +83,18 @@ struct Grep {
   bool invert = false;
   bool whole_word = false;
   bool numbered = false;  // -n: "12:" in front of every line
+};
+
+/// Where ps(1) puts the pid and the program, counted in words from 0; -1: not known.
+struct PsColumns {
+  int pid = -1, name = -1;
+};
+
+/// `ulimit -l N`: a limit that a command sets, not yet known to be refused.
+struct LimitRequest {
+  Limit value;
+  bool soft = true, hard = true;
+  std::optional<std::int64_t> pid;  // of prlimit --pid; else the shell itself
 };
 
 /// One thing a command asks. It decides how the command's output is read.
@@ -97,15 +110,20 @@ struct Question {
   bool partial = false;        // head, tail, grep: not the whole output
   bool reshaped = false;       // awk, sed, cut: a lone value cannot be trusted
   bool answered = false;
-  std::string seen;  // properties read so far: with several units the next unit begins where one comes again
+  std::string seen;   // properties read so far: with several units the next unit begins where one comes again
+  PsColumns columns;  // of ps
   Grep grep;
 };
 
 /// A command line, understood as far as possible.
 struct Command {
   std::vector<Question> questions;
-  ProcessKind kind = ProcessKind::kUnknown;              // what exec, srun … make of the process
-  std::string host;                                      // of ssh, pod of kubectl exec
+  ProcessKind kind = ProcessKind::kUnknown;  // what exec, srun … make of the process
+  std::string host;                          // of ssh; of exec the pod or container
+  std::string machine;                       // of ssh; pod of kubectl exec
+  std::string target;                        // of exec: the container or pod as written
+  bool elsewhere = false;                    // runs, or was written, not on the machine of the prompt
+  std::vector<LimitRequest> settings;
   std::string user;                                      // of sudo -u, su, ssh
   bool fan_out = false;                                  // pdsh, srun -l: output lines carry wrappers of their own
   bool enters_shell = false;                             // interactive: the next prompts are inside
@@ -127,6 +145,7 @@ struct Prompt {
   PromptKind kind = PromptKind::kPlain;
   std::string user, host;
   bool root = false;
+  bool container = false;    // "root@x:/#": a login shell starts in a home directory, a container in / or its workdir
   std::string_view command;  // into the parsed text
 };
 
@@ -139,6 +158,11 @@ struct Stream {
   Command command;
   ProcessKind kind = ProcessKind::kUnknown;  // of what the open command asks about
   std::string host, user;
+  std::string machine;            // of what the open command asks about; empty: not known
+  std::string target;             // of exec
+  bool raised = false;            // a limit was set since one was read
+  std::size_t first_setting = 0;  // those of the open command: limit_settings from here on
+  std::size_t settings = 0;       // so many
   bool bare_command = false;      // no prompt stood before the command
   logs::ShapedLine command_line;  // cited when the silence of the command is the answer
   bool trace = false;
@@ -157,7 +181,7 @@ struct Stream {
   struct Entered {  // docker exec -it X bash, ssh X …: later prompts are inside
     bool active = false;
     ProcessKind kind = ProcessKind::kUnknown;
-    std::string host;
+    std::string host, machine, target;
     std::string outer_user, outer_host;
   } entered;
 
@@ -211,6 +235,10 @@ Process* subject(const Context& c);
 /// Another process of the same name and place: the line contradicts what subject() is known to have.
 Process* another_subject(const Context& c);
 void learn_memlock(const Context& c, const MemlockLimit& limit);
+/// The settings of the command that opened the block.
+void learn_settings(const Context& c);
+/// "cannot modify limit" and the other shells' words for it: what the open command wanted to set was refused.
+bool read_refusal(const Context& c);
 
 // paste_dispatch.cc
 /// Lines that say themselves what they are.
@@ -253,6 +281,12 @@ bool apply_filter(const SimpleCommand& filter, Question& q);
 // paste_topic.cc: what a plain command or a file is about
 std::vector<Question> questions_of(const SimpleCommand& command, const Pipeline& rest);
 Question question_of_path(std::string_view path);
+/// The process of "self", "4242", "$(pidof slurmd)", "<pid>".
+void set_who(std::string_view who, Question& q);
+/// The daemon that a text names, if its children are jobs or containers; else empty.
+std::string_view job_daemon(std::string_view text);
+/// The limits that `ulimit -l 64`, `limit memorylocked 64`, `prlimit --memlock=64` set.
+std::vector<LimitRequest> settings_of(const SimpleCommand& command);
 
 // paste_limits.cc
 bool read_limits_line(const Context& c);
@@ -325,6 +359,8 @@ bool read_nvidia_csv(const Context& c);
 // paste_mapping.cc
 bool read_mapping(const Context& c);
 bool read_ps_row(const Context& c);
+bool read_pid_list(const Context& c);
+PsColumns ps_columns(std::span<const std::string> words);
 
 // paste_rdma.cc
 bool read_ib_device(const Context& c);
@@ -354,6 +390,9 @@ std::string unit_name(std::string_view name);
 /// Reads `engine run …` from words[0] on; returns the index of the command inside the container, or words.size().
 std::size_t parse_container_run(std::span<const std::string> words, std::string_view engine, ContainerCommand& out,
                                 std::vector<std::pair<std::string, std::string>>& env);
+/// The first words of what runs inside.
+void set_inner_command(std::span<const std::string> words, ContainerCommand& out);
+std::string srun_image(std::span<const std::string> options);
 /// pyxis: srun --container-image.
 bool has_srun_container(std::span<const std::string> options);
 bool read_inspect(const Context& c);

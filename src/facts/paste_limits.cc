@@ -238,6 +238,119 @@ bool read_rlimit_tuple(const Context& c) {
   return true;
 }
 
+namespace {
+
+bool sets_own_limit(std::string_view who) {
+  return who == "$$" || who == "self" || who == "$BASHPID" || who == "$PPID";
+}
+
+/// "64M:unlimited" is not taken: prlimit(1) counts bytes.
+void request_prlimit(const std::vector<std::string>& words, std::vector<LimitRequest>& out) {
+  LimitRequest request;
+  std::optional<Limit> soft, hard;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    std::string_view word = words[i];
+    if (consume(word, "--memlock=") || consume(word, "-l=") || (word.starts_with("-l") && word.size() > 2)) {
+      consume(word, "-l");
+      const auto parts = split(word, ':');
+      soft = parse_rlim(parts[0]);
+      hard = parts.size() > 1 ? parse_rlim(parts[1]) : soft;
+      continue;
+    }
+    const bool apart = (word == "-p" || word == "--pid") && i + 1 < words.size();
+    if (apart) {
+      word = words[i + 1];
+    } else if (!consume(word, "--pid=") && (!consume(word, "-p") || word.empty())) {
+      continue;
+    }
+    request.pid = parse_i64(word);
+    if (!request.pid && !sets_own_limit(word)) return;  // of whom, the text does not say
+  }
+  if (!soft && !hard) return;
+  request.value = soft ? *soft : *hard;
+  request.soft = soft.has_value();
+  request.hard = hard.has_value();
+  out.push_back(request);
+}
+
+void request_ulimit(const std::vector<std::string>& words, std::vector<LimitRequest>& out) {
+  std::string flags;
+  std::string_view value;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    std::string_view word = words[i];
+    if (consume(word, "-")) {
+      // "ulimit -l64", "ulimit -l 64 -n 1024": the value of this option only.
+      const std::size_t end = std::min(word.find_first_not_of("SHl"), word.size());
+      if (end < word.size() && !is_digit(word[end]) && word.substr(end) != "unlimited") {
+        if (i + 1 < words.size() && !words[i + 1].starts_with('-')) ++i;
+        continue;
+      }
+      flags += word.substr(0, end);
+      if (end < word.size()) value = word.substr(end);
+    } else if (value.empty() && flags.ends_with('l')) {
+      value = word;
+    } else if (value.empty() && contains(flags, "l") && i + 1 == words.size()) {
+      value = word;
+    }
+  }
+  const auto limit = contains(flags, "l") && !value.empty() ? parse_kib(value) : std::nullopt;
+  if (!limit) return;
+  const bool only_soft = contains(flags, "S") && !contains(flags, "H");
+  const bool only_hard = contains(flags, "H") && !contains(flags, "S");
+  out.push_back({*limit, !only_hard, !only_soft, {}});
+}
+
+/// csh: "limit memorylocked 64", "limit -h memorylocked unlimited", "unlimit memorylocked"; without -h the soft one.
+void request_limit(const std::vector<std::string>& words, std::vector<LimitRequest>& out) {
+  std::vector<std::string_view> rest;
+  bool hard = false;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (words[i] == "-h" || words[i] == "-s") {
+      hard |= words[i] == "-h";
+    } else {
+      rest.push_back(words[i]);
+    }
+  }
+  if (rest.empty() || rest[0] != "memorylocked") return;
+  const bool unlimit = words[0] == "unlimit";
+  if (rest.size() != (unlimit ? 1U : 2U)) return;
+  const auto limit = unlimit ? std::optional(Limit::unlimited()) : parse_kib(rest[1]);
+  if (limit) out.push_back({*limit, !hard, hard, {}});
+}
+
+}  // namespace
+
+std::vector<LimitRequest> settings_of(const SimpleCommand& command) {
+  std::vector<LimitRequest> out;
+  const std::string_view program = base_name(command.words[0]);
+  if (program == "ulimit") request_ulimit(command.words, out);
+  if (program == "limit" || program == "unlimit") request_limit(command.words, out);
+  if (program == "prlimit") request_prlimit(command.words, out);
+  return out;
+}
+
+bool read_refusal(const Context& c) {
+  static constexpr std::array<std::string_view, 10> kWords = {"cannot modify limit",
+                                                              "exceeds hard limit",
+                                                              "exceeds allowable limit",
+                                                              "raise hard limits",
+                                                              "error setting limit",
+                                                              "failed to set the MEMLOCK",
+                                                              "Permission denied when changing resource",
+                                                              "ulimit: command not found",
+                                                              "ulimit: not found",
+                                                              "Can't set hard limit"};
+  Stream& s = c.stream;
+  if (s.settings == 0) return false;
+  if (std::ranges::none_of(kWords, [&](std::string_view word) { return contains(c.text, word); })) return false;
+  auto& all = c.facts.limit_settings;
+  for (std::size_t i = s.first_setting; i < std::min(s.first_setting + s.settings, all.size()); ++i) {
+    all[i].refused = true;
+  }
+  s.raised = false;
+  return true;
+}
+
 bool read_ulimit_value(const Context& c) {
   const auto limit = parse_kib(c.text);
   if (limit) learn(c, *limit, asks_hard(c));

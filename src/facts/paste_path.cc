@@ -18,6 +18,8 @@ Question ask(Topic topic, std::string_view arg = {}, bool single = false) {
   return q;
 }
 
+}  // namespace
+
 /// Daemons whose children are jobs or containers: their limits are what those start with.
 std::string_view job_daemon(std::string_view text) {
   static constexpr std::array<std::string_view, 12> kDaemons = {"slurmd",  "slurmstepd", "sshd",    "containerd",
@@ -40,6 +42,8 @@ void set_who(std::string_view who, Question& q) {
   q.pid = parse_i64(who);
   if (!q.pid) q.comm = job_daemon(who);
 }
+
+namespace {
 
 Question process_file(std::string_view path) {
   // The name of the process may hold slashes: "$(cat /run/sshd.pid)".

@@ -289,8 +289,14 @@ bool read_user_name(const Context& c) {
   return true;
 }
 
+/// "0 100000 65536", also behind "uid_map:".
 bool read_uid_map(const Context& c) {
-  const auto initial = parse_uid_map_is_initial(c.text);
+  std::string_view text = c.text;
+  if (consume(text, "uid_map")) {
+    text = trim(text);
+    if (!consume(text, ":")) consume(text, "=");
+  }
+  const auto initial = parse_uid_map_is_initial(text);
   if (initial) learn_of(c, &Process::initial_userns, *initial);
   return initial.has_value();
 }
@@ -302,8 +308,13 @@ bool read_user_ns(const Context& c) {
   std::string_view link = c.text.substr(at);
   link = link.substr(0, link.find_first_of(" '\"\t"));
   const auto initial = is_initial_userns_link(link);
-  if (initial) learn_of(c, &Process::initial_userns, *initial);
-  return initial.has_value();
+  if (!initial) return false;
+  Context named = c;
+  const auto path_at = c.question ? c.text.npos : c.text.substr(0, at).rfind("/proc/");
+  const Question q = path_at == c.text.npos ? Question{} : question_of_path(split_blanks(c.text.substr(path_at))[0]);
+  if (q.topic == Topic::kUserNs) named.question = &q;
+  learn_of(named, &Process::initial_userns, *initial);
+  return true;
 }
 
 bool read_map_count(const Context& c) {

@@ -65,13 +65,27 @@ std::optional<Prompt> named_prompt(std::string_view text) {
   if (prompt.user.empty() || !consume(text, "@")) return std::nullopt;
   prompt.host = take_name(text);
   if (prompt.host.empty()) return std::nullopt;
+  const std::string_view behind_host = text;
   drop_directory(text);
+  const std::string_view directory = behind_host.substr(0, behind_host.size() - text.size());
   if (bracket && !consume(text, "]")) return std::nullopt;
   if (!text.empty() && is_blank(text[0])) text.remove_prefix(1);
   char mark = 0;
   if (!take_mark(text, "$#%>", mark)) return std::nullopt;
   if (mark == '>' || mark == '%') prompt.kind = PromptKind::kWeak;
   prompt.root = mark == '#' || prompt.user == "root";
+  prompt.container = !bracket && prompt.user == "root" && (directory == ":/" || directory == ":/workspace");
+  prompt.command = text;
+  return prompt;
+}
+
+/// "laptop$ cmd".
+std::optional<Prompt> host_prompt(std::string_view text) {
+  Prompt prompt;
+  prompt.kind = PromptKind::kWeak;
+  prompt.host = take_name(text);
+  char mark = 0;
+  if (prompt.host.empty() || !take_mark(text, "$", mark)) return std::nullopt;
   prompt.command = text;
   return prompt;
 }
@@ -147,6 +161,8 @@ bool may_be_prompt(std::string_view text) {
   const std::size_t reach = std::min<std::size_t>(text.size(), 64);
   if (memchr(text.data(), '@', reach)) return true;
   if (text.substr(0, 5).find("sh-") != text.npos) return true;
+  const void* dollar = memchr(text.data(), '$', reach);
+  if (dollar && std::all_of(text.data(), static_cast<const char*>(dollar), is_name_char)) return true;
   const void* colon = memchr(text.data(), ':', reach);
   if (!colon) return false;
   const auto after = static_cast<std::size_t>(static_cast<const char*>(colon) - text.data()) + 1;
@@ -185,7 +201,8 @@ std::optional<Prompt> parse_prompt(std::string_view text) {
   if (text[0] == '$' || text[0] == '#') return marked_prompt(text);
   if (auto prompt = named_prompt(text)) return prompt;
   if (auto prompt = shell_prompt(text)) return prompt;
-  return path_prompt(text);
+  if (auto prompt = path_prompt(text)) return prompt;
+  return host_prompt(text);
 }
 
 }  // namespace pindown::paste

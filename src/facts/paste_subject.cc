@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whose a pasted fact is: finds or makes the Process of a line from its wrapper, the prompt, the command and the file
 // that was read. Entry point: subject. Two readings that differ become two processes: nothing seen is overwritten.
+#include <utility>
+
 #include "base/text.h"
 #include "facts/paste_internal.h"
 
@@ -9,9 +11,11 @@ namespace {
 
 struct Identity {
   Where where;
+  std::optional<std::int64_t> wrapper_pid;
   ProcessKind kind = ProcessKind::kUnknown;
   std::string comm;
   std::string user;
+  std::string target;
 };
 
 /// The block's command, when it is known, says more than a bare line.
@@ -23,16 +27,17 @@ void apply_block(const Context& c, Identity& id) {
   if (!c.fan && !s.host.empty()) id.where.host = s.host;
   if (c.fan && id.where.host.empty()) id.where.host = c.fan_host.empty() ? s.host : c.fan_host;
   id.user = s.user;
+  id.target = s.target;
 }
 
 /// What an earlier ps said the pid is, if that starts containers or jobs.
 std::string name_of_pid(const Facts& facts, std::int64_t pid) {
   const auto at = facts.pid_names.find(pid);
   if (at == facts.pid_names.end()) return {};
-  for (const std::string_view daemon : {"containerd-shim", "conmon", "slurmd", "slurmstepd", "raylet", "pbs_mom"}) {
-    if (at->second.starts_with(daemon)) return std::string(daemon);
+  for (const std::string_view shim : {"containerd-shim", "conmon"}) {
+    if (at->second.starts_with(shim)) return std::string(shim);
   }
-  return {};
+  return std::string(job_daemon(at->second));
 }
 
 void apply_question(const Facts& facts, const Question& q, Identity& id) {
@@ -51,7 +56,11 @@ void apply_question(const Facts& facts, const Question& q, Identity& id) {
 
 Identity identify(const Context& c) {
   const logs::Shape& shape = c.line.shape;
-  Identity id{{shape.host, shape.pid, shape.rank}, ProcessKind::kUnknown, {}, {}};
+  // A wrapper's pid is that of what passed the line on: a script under systemd, an actor that started the rank.
+  const bool own_pid = shape.nccl_prefix || shape.ucx_prefix;
+  Identity id;
+  id.where = {shape.host, own_pid ? shape.pid : std::nullopt, shape.rank};
+  if (!own_pid) id.wrapper_pid = shape.pid;
   if (is_wrapped(shape)) id.kind = ProcessKind::kJob;
   if (c.stream.open) apply_block(c, id);
   if (c.question) apply_question(c.facts, *c.question, id);
@@ -65,22 +74,35 @@ Process* make(Facts& facts, const Identity& id) {
   p.kind = id.kind;
   p.comm = id.comm;
   p.user = id.user;
+  p.target = id.target;
+  p.wrapper_pid = id.wrapper_pid;
   return &p;
 }
 
 bool same(const Process& p, const Identity& id) {
-  return p.kind == id.kind && p.where == id.where && (id.comm.empty() || p.comm == id.comm) &&
-         (id.user.empty() || p.user.empty() || p.user == id.user);
+  return p.kind == id.kind && p.where == id.where && p.target == id.target && p.wrapper_pid == id.wrapper_pid &&
+         (id.comm.empty() || p.comm == id.comm) && (id.user.empty() || p.user.empty() || p.user == id.user);
 }
 
 bool differs(const std::optional<Limit>& known, const std::optional<Limit>& seen) {
   return known && seen && *known != *seen;
 }
 
+/// Whose machine the line tells of.
+std::string machine_of(const Context& c) {
+  const Stream& s = c.stream;
+  if (c.fan && (!c.fan_host.empty() || !c.line.shape.host.empty())) {
+    return c.fan_host.empty() ? c.line.shape.host : c.fan_host;
+  }
+  if (s.open && !s.machine.empty()) return s.machine;
+  return s.open && s.command.elsewhere ? std::string() : c.line.shape.host;
+}
+
 }  // namespace
 
 Source Context::source() const {
   Source out;
+  out.host = machine_of(*this);
   out.path = input + ":" + std::to_string(line.line);
   out.text =
       trim(line.raw.empty() ? std::string_view(line.shape.text).substr(0, kMaxLine) : std::string_view(line.raw));
@@ -104,7 +126,10 @@ Process* another_subject(const Context& c) {
 
 void learn_memlock(const Context& c, const MemlockLimit& limit) {
   Process* p = subject(c);
-  if (p && p->memlock.known() && (differs(p->memlock->soft, limit.soft) || differs(p->memlock->hard, limit.hard))) {
+  const bool own = !c.question || !c.question->other_process;
+  const bool raised = own && std::exchange(c.stream.raised, false);
+  if (p && p->memlock.known() &&
+      (raised || differs(p->memlock->soft, limit.soft) || differs(p->memlock->hard, limit.hard))) {
     p = another_subject(c);
   }
   if (!p) return;
@@ -115,6 +140,26 @@ void learn_memlock(const Context& c, const MemlockLimit& limit) {
   MemlockLimit& known = *p->memlock.value;
   if (!known.soft) known.soft = limit.soft;
   if (!known.hard) known.hard = limit.hard;
+}
+
+void learn_settings(const Context& c) {
+  Stream& s = c.stream;
+  auto& all = c.facts.limit_settings;
+  const Identity id = identify(c);
+  s.first_setting = all.size();
+  for (const LimitRequest& request : s.command.settings) {
+    if (all.size() >= kMaxList) break;
+    LimitSetting& out = all.emplace_back();
+    out.where = id.where;
+    if (request.pid) out.where.pid = request.pid;
+    out.kind = s.kind;
+    out.value = request.value;
+    out.soft = request.soft;
+    out.hard = request.hard;
+    out.source = c.source();
+    s.raised |= !request.pid;
+  }
+  s.settings = all.size() - s.first_setting;
 }
 
 }  // namespace pindown::paste

@@ -79,11 +79,9 @@ void ask_prlimit(Words words, Questions& out) {
       return;
     }
     if ((word == "-p" || word == "--pid") && i + 1 < words.size()) {
-      q.pid = parse_i64(words[i + 1]);
-      q.other_process = true;
+      set_who(words[i + 1], q);
     } else if (consume(word, "--pid=") || consume(word, "-p")) {
-      q.pid = parse_i64(word);
-      q.other_process = true;
+      set_who(word, q);
     }
   }
   out.push_back(std::move(q));
@@ -265,8 +263,23 @@ void ask_ib_devices(Words, Questions& out) {
   out.push_back(ask(Topic::kIbDevices));
 }
 
-void ask_ps(Words, Questions& out) {
-  out.push_back(ask(Topic::kProcessList));
+void ask_ps(Words words, Questions& out) {
+  Question q = ask(Topic::kProcessList);
+  q.columns = ps_columns(words);
+  for (std::size_t i = 1; i + 1 < words.size(); ++i) {
+    if (words[i] == "-p" || words[i] == "--pid") q.pid = parse_i64(words[i + 1]);
+  }
+  out.push_back(std::move(q));
+}
+
+void ask_pgrep(Words words, Questions& out) {
+  const auto patterns = operands(words.subspan(1), " -u -U -G -P -g -s -t -d ");
+  if (patterns.empty()) return;
+  const std::string options = letters(words.subspan(1));
+  const bool named = options.find_first_of("al") != options.npos && base_name(words[0]) == "pgrep";
+  Question q = ask(named ? Topic::kProcessList : Topic::kPidList, job_daemon(patterns[0]));
+  if (named) q.columns = {0, 1};
+  if (named || !q.arg.empty()) out.push_back(std::move(q));
 }
 
 void ask_ls(Words words, Questions& out) {
@@ -279,8 +292,10 @@ void ask_ls(Words words, Questions& out) {
     } else if (consume(rest, "/sys/module/") || rest == "/sys/module") {
       out.push_back(
           ask(Topic::kListModule, rest == "/sys/module" ? std::string_view() : rest.substr(0, rest.find('/'))));
-    } else if (rest.starts_with("/proc/") && rest.ends_with("/ns/user")) {
-      out.push_back(question_of_path(path));
+    } else if (rest.starts_with("/proc/")) {
+      while (rest.ends_with('/')) rest.remove_suffix(1);
+      if (rest.ends_with("/ns")) out.push_back(question_of_path(std::string(rest) + "/user"));
+      if (rest.ends_with("/ns/user")) out.push_back(question_of_path(rest));
     }
   }
 }
@@ -309,6 +324,8 @@ constexpr std::pair<std::string_view, Asker> kPrograms[] = {
     {"tr", ask_stdin_only},
     {"awk", ask_awk},
     {"ps", ask_ps},
+    {"pgrep", ask_pgrep},
+    {"pidof", ask_pgrep},
     {"sed", ask_awk},
     {"grep", ask_grep},
     {"egrep", ask_grep},
@@ -371,6 +388,7 @@ std::vector<Question> questions_of(const SimpleCommand& command, const Pipeline&
       if (!apply_filter(filter, q)) return true;
     }
     const bool countable = q.topic == Topic::kMapCount || q.topic == Topic::kModules || q.topic == Topic::kListModule;
+    if (q.topic == Topic::kPidList && q.reshaped) return true;
     return q.topic == Topic::kMapCount ? !q.counts : q.counts && !countable;
   });
   return out;

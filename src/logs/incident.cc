@@ -14,6 +14,8 @@ namespace pindown::logs {
 namespace {
 
 constexpr std::size_t kKeep = 64;
+constexpr std::size_t kMostIncidents = 16;
+constexpr std::uint64_t kMuchWork = 10;  // counters after a failure that no straggler prints
 
 bool is_kernel(Kind kind) {
   switch (kind) {
@@ -45,10 +47,6 @@ bool is_derived(Kind kind) {
 /// Ends of a process: first only if they come before everything else.
 bool is_end(Kind kind) {
   return kind == Kind::kSegfault || kind == Kind::kSigbus || kind == Kind::kKilled || kind == Kind::kPythonException;
-}
-
-bool is_direct_registration(const Event& e) {
-  return is_registration(e.kind) && !is_weak(e);
 }
 
 /// Events are already in the order of their inputs and lines. When every failure carries a wall clock time, and the
@@ -86,6 +84,7 @@ void note_rank(Incident& incident, const Event& e) {
 
 /// A later line of the same failure often knows more: NCCL's torch echo lacks the position, UCX's second line the size.
 void complete(Event& first, const Event& later) {
+  if (!same_origin(first, later)) return;
   if (!first.error && later.error && first.verb == later.verb) {
     first.error = later.error;
     first.error_text = later.error_text;
@@ -111,12 +110,16 @@ void attach_same(Incident& incident, Event e) {
   if (incident.same.size() < kKeep) incident.same.push_back(std::move(e));
 }
 
+/// Calls that come one after the other on the way to registered memory; opening the device is another matter.
+bool is_charged_step(Kind kind) {
+  return kind == Kind::kRegMr || kind == Kind::kRegDmabuf || kind == Kind::kCreateQueue || kind == Kind::kAllocPd ||
+         kind == Kind::kForkHugepages;
+}
+
 bool same_failure(const Event& a, const Event& b) {
-  const bool both_registration = is_direct_registration(a) && is_direct_registration(b);
-  if (both_registration && a.kind != Kind::kSetrlimitRefused && b.kind != Kind::kSetrlimitRefused) {
-    return a.error == b.error || !a.error || !b.error;
-  }
-  return a.kind == b.kind;
+  if (a.kind == b.kind && a.kind != Kind::kRegMr) return a.error == b.error || !a.error || !b.error;
+  if (!is_charged_step(a.kind) || !is_charged_step(b.kind)) return false;
+  return a.error == b.error || !a.error || !b.error;
 }
 
 Incident start_incident(Event first) {
@@ -135,23 +138,54 @@ void place_failure(std::vector<Incident>& incidents, Event e) {
   const bool consequence = is_derived(e.kind) || is_end(e.kind) || e.kind == Kind::kHostOom;
   if (!incidents.empty() && consequence) return attach_echo(incidents.front(), std::move(e));
   if (!incidents.empty() && is_weak(e)) return attach_echo(incidents.front(), std::move(e));
+  if (incidents.size() >= kMostIncidents) return attach_echo(incidents.front(), std::move(e));
   incidents.push_back(start_incident(std::move(e)));
+}
+
+/// Lock refusals outside RDMA and a program's own exceptions are often survived: no cause of a run that fails to
+/// register later.
+bool is_often_survived(Kind kind) {
+  return kind == Kind::kIoUring || kind == Kind::kOtherMlock;
 }
 
 /// Puts direct failures before what they bring about; keeps the order otherwise. An end of a process or an
 /// out-of-memory that comes before the first registration failure stays before it (N-05).
 std::vector<Event> causes_first(std::vector<Event> failures) {
-  const auto rank = [](const Event& e) { return is_derived(e.kind) ? 2 : is_weak(e) ? 1 : 0; };
+  const auto rank = [](const Event& e) {
+    if (is_derived(e.kind)) return 3;
+    if (is_weak(e) && e.kind != Kind::kDriverMissing) return 2;
+    return is_often_survived(e.kind) ? 1 : 0;
+  };
   std::ranges::stable_sort(failures, {}, rank);
   return failures;
 }
 
+/// An exception before the library even starts in the same input was handled: the program went on to start it.
+void drop_survived_exceptions(std::vector<Event>& failures, const std::vector<Event>& events) {
+  std::map<std::string, std::uint64_t> last_start;
+  for (const Event& e : events) {
+    const bool start = e.kind == Kind::kVersion || e.kind == Kind::kNetUsing;
+    if (start && e.library != "torch") last_start[e.input] = std::max(last_start[e.input], e.line);
+  }
+  std::erase_if(failures, [&last_start](const Event& e) {
+    return e.kind == Kind::kPythonException && last_start.contains(e.input) && e.line < last_start[e.input];
+  });
+}
+
 // ---- context
+
+HostContext* host_of(const Event& e, RunContext& run) {
+  constexpr std::size_t kMostHosts = 16384;
+  if (e.shape.host.empty() || (run.by_host.size() >= kMostHosts && !run.by_host.contains(e.shape.host))) return nullptr;
+  return &run.by_host[e.shape.host];
+}
 
 void read_using_line(const Event& e, RunContext& run) {
   std::string_view rest = e.detail.empty() ? std::string_view(e.shape.text) : std::string_view(e.shape.text);
   run.net_ib = true;
-  run.relaxed_ordering = contains(rest, "[RO]") || run.relaxed_ordering.value_or(false);
+  const bool relaxed = contains(rest, "[RO]");
+  run.relaxed_ordering = relaxed || run.relaxed_ordering.value_or(false);
+  if (auto* host = host_of(e, run)) host->relaxed_ordering = relaxed;
   for (const std::string_view word : split_blanks(rest)) {
     const auto close = word.find(']');
     const auto colon = word.find(':');
@@ -166,7 +200,9 @@ void read_channel(const Event& e, RunContext& run) {
   if (path.starts_with("Socket")) run.socket_transport = true;
   if (!path.starts_with("IB") && !path.starts_with("AWS") && !path.starts_with("OFI") && !path.starts_with("UCX"))
     return;
-  (contains(path, "GDRDMA") ? run.gdr_channels : run.host_channels) = true;
+  const bool gdr = contains(path, "GDRDMA");
+  (gdr ? run.gdr_channels : run.host_channels) = true;
+  if (auto* host = host_of(e, run)) (gdr ? host->gdr_channels : host->host_channels) = true;
 }
 
 void read_transport(const Event& e, RunContext& run) {
@@ -227,7 +263,6 @@ void read_launcher(const Event& e, RunContext& run) {
   if (!e.shape.host.empty() && e.kind != Kind::kProgress && run.job_inputs.size() < 65536)
     run.job_inputs.insert(e.input);
   if (!e.shape.launcher.empty()) run.launchers.insert(e.shape.launcher);
-  if (e.shape.launcher == "srun") run.launchers.insert("slurm");
   if (e.shape.kubernetes) run.launchers.insert("kubectl");
 }
 
@@ -250,22 +285,46 @@ bool shows_work(const Event& e) {
   return e.kind == Kind::kProgress || e.kind == Kind::kInitComplete || other_transport;
 }
 
+/// Work of the failing process itself, or of a run whose lines name nobody. Another rank may print a step more before
+/// it stops.
+bool is_work_of(const Event& e, const Incident& incident) {
+  if (e.kind == Kind::kProgress && e.detail == "result") return true;
+  const Event& first = incident.first;
+  if (e.shape.pid && first.shape.pid) return e.shape.pid == first.shape.pid && e.shape.host == first.shape.host;
+  if (e.shape.rank && first.shape.rank) return e.shape.rank == first.shape.rank;
+  return e.shape.wrapper.empty() || e.shape.wrapper == first.shape.wrapper;
+}
+
+struct Aftermath {
+  std::optional<Event> proof;
+  std::uint64_t own = 0, others = 0;  // signs of work before any end
+  bool ended = false;
+};
+
+Aftermath aftermath_of(const Incident& incident, const std::vector<Event>& events) {
+  Aftermath after;
+  for (const Event& e : events) {
+    if (!follows(e, incident.first)) continue;
+    after.ended = after.ended || ends_job(e, incident.first);
+    if (!shows_work(e) || after.ended) continue;
+    const bool own = is_work_of(e, incident);
+    (own ? after.own : after.others) += 1 + e.repeats;
+    if ((own || after.others >= kMuchWork) && (!after.proof || e.kind == Kind::kProgress)) after.proof = e;
+  }
+  // One counter may be somebody's remark ("step: 64"); two, a result or a finished initialisation are not.
+  if (after.own + after.others == 1 && after.proof && after.proof->kind == Kind::kProgress &&
+      after.proof->detail.empty()) {
+    after.proof.reset();
+  }
+  return after;
+}
+
 void decide_continued(LogFindings& log, const std::vector<Event>& events) {
   for (Incident& incident : log.incidents) {
-    std::optional<Event> proof;
-    std::uint64_t work = 0;
-    bool ended = false;
-    for (const Event& e : events) {
-      if (!follows(e, incident.first)) continue;
-      ended = ended || ends_job(e, incident.first);
-      if (!shows_work(e)) continue;
-      work += 1 + e.repeats;
-      if (!proof || e.kind == Kind::kProgress) proof = e;
-    }
-    // One counter may be somebody's remark ("step: 64"); two, a result table or a finished initialisation are not.
-    if (work == 1 && proof->kind == Kind::kProgress && proof->detail.empty()) proof.reset();
-    incident.continued = proof.has_value() && !ended;
-    if (incident.continued) incident.continued_by = proof;
+    const Aftermath after = aftermath_of(incident, events);
+    const bool long_before_the_end = after.own >= kMuchWork || after.others >= kMuchWork;
+    incident.continued = after.proof.has_value() && (!after.ended || long_before_the_end);
+    if (incident.continued) incident.continued_by = after.proof;
   }
   log.context.progress_after_failure = !log.incidents.empty() && log.incidents.front().continued;
 }
@@ -282,7 +341,7 @@ void name_versions(LogFindings& log) {
 /// Echoes without any failure (NIXL_ERR_BACKEND, a proxy line alone): something failed whose own line is not in this
 /// log.
 void adopt_orphans(LogFindings& log, std::vector<Event>& echoes) {
-  if (!log.incidents.empty()) return;
+  if (!log.incidents.empty() || log.context.init_complete) return;
   for (std::size_t i = 0; i < echoes.size(); ++i) {
     if (echoes[i].kind == Kind::kExit) continue;  // an exit says nothing of registration
     const bool trace = echoes[i].library == "nccl" && !echoes[i].detail.empty();
@@ -296,6 +355,15 @@ void adopt_orphans(LogFindings& log, std::vector<Event>& echoes) {
 }
 
 }  // namespace
+
+bool same_origin(const Event& a, const Event& b) {
+  if (a.input != b.input) return false;
+  if (!a.shape.host.empty() && !b.shape.host.empty() && a.shape.host != b.shape.host) return false;
+  if (a.shape.pid && b.shape.pid && a.shape.pid != b.shape.pid) return false;
+  if (a.shape.rank && b.shape.rank && a.shape.rank != b.shape.rank) return false;
+  return a.shape.wrapper.empty() || b.shape.wrapper.empty() || a.shape.wrapper == b.shape.wrapper ||
+         a.shape.rank == b.shape.rank;
+}
 
 LogFindings derive_incidents(std::vector<Event> events, const RunContext& seed) {
   LogFindings log;
@@ -316,6 +384,7 @@ LogFindings derive_incidents(std::vector<Event> events, const RunContext& seed) 
       read_context(e, log.context);
     }
   }
+  drop_survived_exceptions(failures, events);
   order_inputs(failures);
   order_by_time(failures);
   for (Event& e : causes_first(std::move(failures))) place_failure(log.incidents, std::move(e));
@@ -327,6 +396,7 @@ LogFindings derive_incidents(std::vector<Event> events, const RunContext& seed) 
     }
   }
   decide_continued(log, events);
+  log.ended_with_error = std::ranges::any_of(events, [](const Event& e) { return e.kind == Kind::kExit; });
   name_versions(log);
   log.initialised = log.context.init_complete;
   return log;

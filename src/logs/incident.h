@@ -15,15 +15,23 @@
 
 namespace pindown::logs {
 
+/// What one host's lines say of its own transport; hosts of one job may differ.
+struct HostContext {
+  std::optional<bool> relaxed_ordering;
+  bool gdr_channels = false;
+  bool host_channels = false;
+};
+
 /// What the INFO lines around a failure say about the run. One per job log.
 struct RunContext {
   std::string nccl_version;  // from the banner
   Event version_event;
   std::optional<bool> relaxed_ordering;  // "[RO]" in NET/IB : Using
-  bool net_ib = false;                   // NET/IB in use
-  bool gdr_channels = false;             // via NET/IB/n/GDRDMA seen
-  bool host_channels = false;            // via NET/IB/n without GDRDMA seen
-  std::optional<bool> gdr_enabled;       // GPU Direct RDMA Enabled/Disabled
+  std::map<std::string, HostContext> by_host;
+  bool net_ib = false;              // NET/IB in use
+  bool gdr_channels = false;        // via NET/IB/n/GDRDMA seen
+  bool host_channels = false;       // via NET/IB/n without GDRDMA seen
+  std::optional<bool> gdr_enabled;  // GPU Direct RDMA Enabled/Disabled
   bool dmabuf_available = false;
   bool socket_transport = false;  // Using network Socket, tcp
   bool init_complete = false;
@@ -58,8 +66,12 @@ struct LogFindings {
   RunContext context;
   std::vector<Incident> incidents;  // in order of time; the first is the main one
   bool recognised = false;          // anything of a known library was seen
+  bool ended_with_error = false;    // an exit status, an abort: the job did not end well
   bool initialised = false;         // an explicit sign that initialisation finished
 };
+
+/// Two lines that may be of one process: nothing that both name differs.
+bool same_origin(const Event& a, const Event& b);
 
 LogFindings derive_incidents(std::vector<Event> events, const RunContext& seed = {});
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finding which of a set of literals occur in a text, quickly and without start-up cost: a 64 KiB bitmap over hashed
-// 4-byte windows decides, a short chain verifies. For lines and small logs; large logs use scan.h. Must not: own the
+// 4-byte windows decides, a short chain verifies. For lines and small logs; large ones are
+// searched by sieve.h. Must not: own the
 // literals' text (they are string literals).
 #pragma once
 

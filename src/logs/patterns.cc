@@ -15,6 +15,7 @@ using enum Look;
 constexpr Pattern kPatterns[] = {
     // NCCL and RCCL: ibvwrap.cc. Messages start a line (Last error:) or follow WARN/INFO; quoted ones are somebody's prose.
     {"Call to ibv_modify_qp", R"((?:^|WARN |INFO )Call to (?P<verb>ibv_modify_qp) failed with (?P<n>\d+) (?P<errno>[^,]+), on dev (?P<dev>[^:,\s]+)(?P<detail>.*))", kModifyQp, "nccl"},
+    {"dlvsym failed", R"(dlvsym failed on (?P<detail>\S+))", kMention, "nccl", kContext},
     {"Call to ibv_", R"((?:^|WARN |INFO |\d{3} )Call to (?P<verb>ibv_\w+) failed(?: with error (?P<errno>.*?)(?: errno (?P<n>\d+))?)?[. ]*$)", kRegMr, "nccl"},
     {"Call to ibv_", R"((?:^|WARN |INFO )Call to (?P<verb>ibv_\w+) failed(?: with error (?P<errno>.*))?)", kRegMr, "nccl"},
     {"Call to ibv_", R"(WARN Call to (?P<verb>ibv_\w+)(?P<detail>.*)$)", kRegMr, "nccl"},  // cut in half
@@ -63,6 +64,9 @@ constexpr Pattern kPatterns[] = {
     {"ncclUnhandledCudaError", R"(ncclUnhandledCudaError\b)", kCudaError, "torch"},
     {"unhandled system error", R"(unhandled system error)", kLibraryError, "torch"},
     {"unhandled cuda error", R"((?:NCCL error|failure).*unhandled cuda error)", kCudaError, "torch"},
+    {"Watchdog caught", R"(Watchdog caught collective operation timeout)", kConnection, "torch"},
+    {"entire process down", R"(taking the entire process down)", kExit, "torch"},
+    {"core dumped", R"(\bAborted \(core dumped\))", kExit, ""},
     {"NCCL failure", R"(NCCL failure)", kExit, "nccl"},
     {"CUDA out of memory", R"(CUDA out of memory)", kCudaOom, "torch"},
     {"OutOfMemoryError", R"(\b(?:cuda\.)?OutOfMemoryError: )", kCudaOom, "torch"},
@@ -70,7 +74,7 @@ constexpr Pattern kPatterns[] = {
     {"CUDA error: ", R"(CUDA error: (?P<detail>.*))", kCudaError, "torch"},
 
     // UCX; also any program that prints "verb(args) failed: words"
-    {") failed", R"((?:(?P<dev>[\w.-]+): )?\b(?P<verb>(?:ibv|mlx5dv|efadv)_\w+)\((?P<args>(?:[^()]|\(nil\))*)\) failed(?::| with error:?|, errno:?)? *(?P<errno>[^:;()]*))", kRegMr, "ucx"},
+    {") failed", R"((?:(?P<dev>[\w.-]+): )?\b(?P<verb>(?:ibv|mlx5dv|efadv)_\w+)\((?P<args>(?:[^()]|\(nil\))*)\) failed(?:,? syndrome 0x[0-9a-f]+:|:| with error:?|, errno:?)? *(?P<errno>[^:;()]*))", kRegMr, "ucx"},
     {"failed to create", R"(UCX +ERROR .*failed to create (?P<detail>[\w-]+ (?:QP|CQ|SRQ)).*?:\s*(?P<errno>[A-Z][^:]*)$)", kCreateQueue, "ucx"},
     {"failed to register address", R"(failed to register address (?P<addr>\S+) (?:\((?P<mem>\w+)\)|mem_type bit (?P<membit>\S+)) length (?P<len>\d+))", kEcho, "ucx"},
     {"failed to register user buffer", R"(failed to register user buffer)", kEcho, "ucx"},
@@ -81,12 +85,18 @@ constexpr Pattern kPatterns[] = {
     {"completion with error", R"(completion with error:?\s*(?P<detail>.*))", kCompletion, "ucx"},
     {"Local protection", R"(Local protection(?: error)? on (?P<dev>[\w.-]+))", kCompletion, "ucx"},
     {"Remote access error", R"(Remote access error on (?P<dev>[\w.-]+))", kCompletion, "ucx"},
-    {"devx_uar", R"((?:cannot|failed to) allocate (?P<verb>mlx5dv_devx_uar|devx_uar)\S*(?:.*?(?:failed|error)?:\s*(?P<errno>.*))?)", kOpenDevice, "ucx"},
+    {"devx_uar", R"((?:cannot|failed to) allocate (?P<verb>mlx5dv_devx_uar|devx_uar)\w*(?:[^:]*:\s*(?P<errno>.*))?)", kOpenDevice, "ucx"},
+    {"DEVX UAR", R"(failed to (?:create|allocate) DEVX UAR[^:]*:\s*(?P<errno>.*))", kOpenDevice, "ucx"},
     {"devx_", R"(\b(?P<verb>mlx5dv_devx_\w+|devx_\w+).{0,60}?(?:failed|error)\W*(?P<errno>[A-Z][\w/ ]+))", kCreateQueue, "ucx"},
     {"UCX  ", R"(UCX  (?:WARN|INFO|DIAG|DEBUG|TRACE|REQ|DATA))", kBanner, "ucx", kContext},
 
     // libibverbs
     {"RLIMIT_MEMLOCK is", R"(libibverbs: Warning: RLIMIT_MEMLOCK is (?P<bytes>\d+) bytes)", kMemlockWarning, "libibverbs"},
+    {"support the kernel ABI", R"((?P<detail>Driver \S+) does not support the kernel ABI of (?:\d+))", kDriverMissing, "libibverbs"},
+    {"kernel ABI version", R"((?P<detail>kernel ABI version \d+))", kDriverMissing, "libibverbs"},
+    {"No IB devices found", R"(No IB devices found)", kOpenDevice, "perftest"},
+    {"Unable to find the Infiniband", R"(Unable to find the Infiniband/RoCE device)", kOpenDevice, "perftest"},
+    {"initialize any NET plugin", R"(Failed to initialize any NET plugin)", kExit, "nccl"},
     {"couldn't load driver", R"(libibverbs: Warning: couldn't load driver '?(?P<detail>[^':]+))", kDriverMissing, "libibverbs"},
     {"no userspace device-specific", R"(no userspace device-specific driver found for (?P<detail>\S+))", kDriverMissing, "libibverbs"},
 
@@ -98,6 +108,8 @@ constexpr Pattern kPatterns[] = {
     {"EFA provider has encountered", R"(EFA provider has encountered an internal error)", kLibraryError, "libfabric"},
     {"EFA internal error", R"(EFA internal error: \((?P<detail>\d+)\)\s*(?P<errno>.*))", kRegMr, "libfabric"},
     {"fi_mr_reg", R"(\b(?P<verb>fi_mr_reg\w*)\b.{0,80}?(?:failed|error|returned)\W*(?P<n>-\d+)?\s*\(?(?P<errno>[A-Za-z][\w ]*)?)", kRegMr, "libfabric"},
+    {"fi_enable", R"(\b(?P<verb>fi_enable)\b.{0,60}?failed\W*(?P<errno>[A-Za-z][\w ]*)?)", kCreateQueue, "libfabric"},
+    {"packet pool", R"((?i)cannot allocate memory for .*RX packet pool\W*(?:error:\s*(?P<errno>.*))?)", kRegMr, "libfabric"},
     {"fi_endpoint", R"(\b(?P<verb>fi_enable|fi_endpoint)\b.{0,60}?failed\W*(?P<errno>[A-Za-z][\w ]*)?)", kCreateQueue, "libfabric"},
     {"libfabric:", R"(libfabric:\d+:)", kBanner, "libfabric", kContext},
 

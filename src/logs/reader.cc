@@ -22,6 +22,7 @@ constexpr std::size_t kMaxRaw = 400;
 constexpr std::size_t kMaxGroups = 12;
 constexpr std::uint64_t kTracebackLines = 120;
 constexpr std::uint64_t kAmendLines = 20;
+constexpr std::size_t kMostEvents = 20000;  // of one input; more kinds of events than that are noise
 
 /// The expression of a row, compiled when its literal is first seen: most runs need a handful of them.
 const RE2& expression(std::size_t row) {
@@ -110,10 +111,22 @@ std::string_view group(const Match& match, const char* name) {
   return at == match.groups.end() ? std::string_view{} : at->second;
 }
 
-/// A message quoted in somebody's sentence is no failure of this job: quotes before it, or three plain words in the
-/// same clause.
-bool is_prose(std::string_view before) {
-  if (before.find_first_of("`\"") != std::string_view::npos) return true;
+/// `msg="` and `"msg":"` carry a message; a quote after a blank repeats somebody's.
+bool opens_field(std::string_view before) {
+  if (before.empty() || (before.back() != '"' && before.back() != '\'')) return false;
+  before = trim(before.substr(0, before.size() - 1));
+  return !before.empty() && (before.back() == '=' || before.back() == ':');
+}
+
+/// A message quoted in somebody's sentence is no failure of this job: a quote right before it, backticks, or, where no
+/// errno stands in it either, three plain words in the same clause.
+bool is_prose(std::string_view before, bool has_error) {
+  if (opens_field(before)) return false;
+  if (before.find('`') != std::string_view::npos) return true;
+  const auto quote = before.rfind('"');
+  if (quote != std::string_view::npos && trim(before.substr(quote + 1)).find(' ') == std::string_view::npos)
+    return true;
+  if (has_error) return false;
   const auto clause = before.find_last_of(":]");
   if (clause != std::string_view::npos) before.remove_prefix(clause + 1);
   int plain = 0;
@@ -124,11 +137,29 @@ bool is_prose(std::string_view before) {
   return plain >= 3;
 }
 
+/// The program says itself that it tries again or does without.
+bool is_survived(std::string_view text) {
+  static const RE2 survived(
+      R"((?i)\b(?:retry(?:ing)?|trying again|fall(?:ing|s)? ?back|instead|ignor(?:ed|ing)|optional|skipp(?:ed|ing))\b)");
+  return RE2::PartialMatch(re2::StringPiece(text.data(), std::min<std::size_t>(text.size(), 1000)), survived);
+}
+
+/// UCX below WARN: what it tries and may fail without anybody minding.
+bool is_ucx_chatter(std::string_view text) {
+  for (const std::string_view level : {"DEBUG", "DIAG", "TRACE", "INFO", "REQ", "DATA", "POLL", "FUNC", "ASYNC"}) {
+    const auto at = text.find("UCX  ");
+    if (at != std::string_view::npos && text.substr(at + 5).starts_with(level)) return true;
+  }
+  return false;
+}
+
 void read_error(const Match& match, Event& event) {
   std::string_view words = trim(group(match, "errno"));
   if (words.empty() && match.pattern->library.empty()) {
     // A free wording: the errno may stand anywhere in the rest of the line ("errno 12 (Cannot allocate memory)").
-    for (std::string_view rest = group(match, "detail"); !rest.empty() && words.empty();) {
+    int tries = 0;
+    for (std::string_view rest = group(match, "detail").substr(0, 300);
+         !rest.empty() && words.empty() && ++tries < 24;) {
       if (errno_from_text(rest)) words = rest;
       const auto at = rest.find_first_of(" (:'\"");
       rest = at == std::string_view::npos ? std::string_view{} : rest.substr(at + 1);
@@ -234,6 +265,8 @@ Kind refine_kind(const Event& event, std::string_view text, const Match& match) 
   if (contains(text, "Application is using HUGE pages")) return Kind::kForkHugepages;
   // NCCL asks for dma-buf support with a bad descriptor and says so at INFO level: a probe, not a failure.
   if (is_info(text) && kind == Kind::kRegDmabuf) return Kind::kMention;
+  if (is_ucx_chatter(text)) return Kind::kMention;
+  if ((kind == Kind::kCudaOom || kind == Kind::kCudaError) && is_survived(text)) return Kind::kMention;
   if (kind == Kind::kOtherMlock && !event.error && match.pattern->library == "vfio") return Kind::kMention;
   return kind;
 }
@@ -265,7 +298,10 @@ Event make_event(const Match& match, const ShapedLine& line, const std::string& 
   event.line = line.line;
   event.raw = std::string(trim(std::string_view(line.raw).substr(0, kMaxRaw)));
   event.kind = refine_kind(event, text, match);
-  if (is_failure(event.kind) && is_prose(text.substr(0, match.start))) event.kind = Kind::kMention;
+  if (is_failure(event.kind) && is_prose(text.substr(0, match.start), event.error.has_value())) {
+    event.kind = Kind::kMention;
+    event.detail = "quoted";
+  }
   return event;
 }
 
@@ -286,11 +322,18 @@ bool is_numeric_row(std::string_view text) {
   });
 }
 
+/// "# Size   Avg Latency(us)" (OSU), "#       size         count      type" (nccl-tests), " #bytes  #iterations"
+/// (perftest).
+bool is_table_header(std::string_view text) {
+  text = trim(text);
+  return text.starts_with('#') && (icontains(text, "size") || icontains(text, "bytes"));
+}
+
 /// What programs print when they have done what they were started for.
-bool is_result(std::string_view text) {
+bool is_result(std::string_view text, bool in_table) {
   static const RE2 result(
       R"((?:^|\W)(?:SUCCESS(?: COMPLETE)?|Loop time of|Timing for main|Total wall time|[Tt]raining (?:complete|finished)|completed successfully)\b)");
-  return is_numeric_row(text.substr(0, 300)) ||
+  return (in_table && is_numeric_row(text.substr(0, 300))) ||
          RE2::PartialMatch(re2::StringPiece(text.data(), std::min<std::size_t>(text.size(), 300)), result);
 }
 
@@ -335,11 +378,17 @@ bool EventReader::add(Event event, const ShapedLine&) {
   const std::string key = signature(event);
   auto& [last, count] = kept_[key];
   ++count;
+  if (events_.size() >= kMostEvents && count == 1) {
+    kept_.erase(key);
+    return true;
+  }
   const bool latest_matters = event.kind == Kind::kProgress || event.kind == Kind::kInitComplete;
   if (count > keep_limit(event.kind)) {
     if (latest_matters) {
       event.repeats = events_[last].repeats;
       events_[last] = std::move(event);
+    } else {
+      counted_ = last;
     }
     ++events_[last].repeats;
     return true;
@@ -405,12 +454,14 @@ bool is_exception_line(std::string_view text) {
 }  // namespace
 
 bool EventReader::feed(const ShapedLine& line) {
+  counted_.reset();
   const std::string_view text = line.shape.text;
   if (!traceback_.empty() && feed_traceback(line)) return true;
   const auto match = match_line(text);
   if (!match) {
+    in_table_ = in_table_ || is_table_header(text);
     const bool exception = is_exception_line(text);
-    const bool result = !exception && is_result(text);
+    const bool result = !exception && is_result(text, in_table_);
     if (!exception && !result && !is_progress(text)) return false;
     Event event;
     event.kind = exception ? Kind::kExit : Kind::kProgress;

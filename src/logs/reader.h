@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,10 @@ class EventReader {
 
   /// True if the line is a message of a known library or a follow-up pindown understands.
   bool feed(const ShapedLine& line);
+  /// The event on which the last line fed was merely counted, if it was. A line that differs only in numbers of its
+  /// prefix would be too, and may be given to repeat() instead.
+  std::optional<std::size_t> counted() const { return counted_; }
+  void repeat(std::size_t event) { ++events_[event].repeats; }
   std::vector<Event> take() { return std::move(events_); }
 
  private:
@@ -26,7 +31,9 @@ class EventReader {
   bool feed_traceback(const ShapedLine& line);
 
   std::string input_;
+  bool in_table_ = false;  // a benchmark's header was seen: rows of numbers are results
   std::vector<Event> events_;
+  std::optional<std::size_t> counted_;
   std::map<std::string, std::pair<std::size_t, std::uint64_t>, std::less<>> kept_;  // signature → last index, count
   std::map<std::string, std::uint64_t, std::less<>> traceback_;  // wrapper → line of an open traceback
 };

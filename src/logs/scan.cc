@@ -3,163 +3,134 @@
 #include "logs/scan.h"
 
 #include <fmt/format.h>
-#include <hs/hs.h>
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
+#include <deque>
 #include <optional>
+#include <utility>
 
+#include "logs/blocks.h"
 #include "logs/literals.h"
+#include "logs/sieve.h"
 
 namespace pindown::logs {
 namespace {
 
-constexpr std::size_t kBlock = std::size_t{256} << 10;
-constexpr std::size_t kHead = std::size_t{128} << 10;     // delivered whole: banners and pasted commands stand there
-constexpr std::size_t kTail = std::size_t{64} << 10;      // delivered whole: tells whether the job went on
-constexpr std::uint64_t kLarge = std::uint64_t{8} << 20;  // from here on Vectorscan's compile time (12-55 ms) pays
-constexpr std::uint64_t kFollow = 12;                     // lines after a trigger: trace lines, exception texts
-constexpr std::uint64_t kFollowedTriggers = 2000;         // beyond, repeated triggers are delivered alone
+constexpr std::size_t kHead = std::size_t{128} << 10;  // delivered whole: banners and pasted commands stand there
+constexpr std::size_t kTail = std::size_t{64} << 10;   // delivered whole: tells whether the job went on
+constexpr std::uint64_t kFollow = 12;                  // lines after a trigger: trace lines, exception texts
+constexpr std::uint64_t kFollowedTriggers = 2000;      // beyond, repeated triggers are delivered alone
+
+/// Where a literal occurs: offset of its first byte in the block, and its index.
+using Hits = std::vector<std::pair<std::size_t, std::uint32_t>>;
 
 /// One set of literals, searched by whichever engine fits the size.
 class Finder {
  public:
   explicit Finder(std::vector<std::string_view> literals) : small_(std::move(literals)) {}
-  ~Finder() {
-    hs_free_scratch(scratch_);
-    hs_free_database(database_);
-  }
-  Finder(const Finder&) = delete;
-  Finder& operator=(const Finder&) = delete;
 
-  /// Offsets of the first bytes of matches, ascending per engine order; ids tell triggers from context.
-  void find(std::string_view block, bool large, std::vector<std::pair<std::size_t, std::uint32_t>>& hits) {
-    if (large && compile()) {
-      hits_ = &hits;
-      (void)hs_scan(database_, block.data(), static_cast<unsigned>(block.size()), 0, scratch_, &Finder::on_match, this);
-      std::ranges::sort(hits);
-      return;
+  std::size_t size() const { return small_.literals().size(); }
+  /// Every occurrence, in order of offset.
+  void find(std::string_view block, bool large, Hits& hits) {
+    hits.clear();
+    if (large && Sieve::usable()) {
+      if (!sieve_) sieve_.emplace(small_.literals());
+      sieve_->find(block, hits);
+    } else {
+      small_.find(block, [&hits](std::uint32_t id, std::size_t at) {
+        hits.emplace_back(at, id);
+        return true;
+      });
     }
-    small_.find(block, [&hits](std::uint32_t id, std::size_t at) {
-      hits.emplace_back(at, id);
-      return true;
-    });
+    std::ranges::sort(hits);
   }
 
  private:
-  bool compile() {
-    if (database_ != nullptr || failed_) return database_ != nullptr;
-    const auto& literals = small_.literals();
-    std::vector<const char*> text;
-    std::vector<std::size_t> lengths;
-    std::vector<unsigned> ids;
-    const std::vector<unsigned> flags(literals.size(), 0);
-    for (unsigned id = 0; id < literals.size(); ++id) {
-      text.push_back(literals[id].data());
-      lengths.push_back(literals[id].size());
-      ids.push_back(id);
-    }
-    hs_compile_error_t* error = nullptr;
-    const hs_error_t code =
-        hs_compile_lit_multi(text.data(), flags.data(), ids.data(), lengths.data(), static_cast<unsigned>(text.size()),
-                             HS_MODE_BLOCK, nullptr, &database_, &error);
-    hs_free_compile_error(error);
-    failed_ = code != HS_SUCCESS || hs_alloc_scratch(database_, &scratch_) != HS_SUCCESS;
-    return !failed_;
-  }
-  static int on_match(unsigned id, unsigned long long, unsigned long long to, unsigned, void* self) {
-    auto& finder = *static_cast<Finder*>(self);
-    finder.hits_->emplace_back(static_cast<std::size_t>(to) - finder.small_.literals()[id].size(), id);
-    return 0;
-  }
-
   LiteralSet small_;
-  hs_database_t* database_ = nullptr;
-  hs_scratch_t* scratch_ = nullptr;
-  bool failed_ = false;
-  std::vector<std::pair<std::size_t, std::uint32_t>>* hits_ = nullptr;
+  std::optional<Sieve> sieve_;
 };
-
-std::uint64_t count_newlines(std::string_view text) {
-  return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
-}
 
 /// Walks blocks of whole lines and delivers what is wanted of them.
 class Walker {
  public:
-  Walker(const LineSink& sink, std::size_t triggers) : sink_(sink), triggers_(triggers) {}
+  explicit Walker(const LineSink& sink) : sink_(sink) {}
 
-  void walk(std::string_view block, const std::vector<std::pair<std::size_t, std::uint32_t>>& hits) {
-    block_ = block;
+  /// `is_wanted(id)` says whether the line of a hit is to be delivered, `is_trigger(id)` whether lines after it are
+  /// too.
+  template <class Wanted, class Trigger>
+  void walk(const Block& block, const Hits& hits, Wanted is_wanted, Trigger is_trigger) {
+    block_ = block.text;
     at_ = 0;
-    if (offset_ < kHead) deliver_until(std::min<std::uint64_t>(block.size(), kHead - offset_), ~std::uint64_t{0});
+    const std::uint64_t before = line_;
+    if (offset_ < kHead) deliver_until(std::min<std::uint64_t>(block_.size(), kHead - offset_));
     for (const auto& [start, id] : hits) {
-      if (start >= at_) {
-        const std::size_t line = line_start(start);
-        move_to(line);
+      const bool trigger = is_trigger(id);
+      if (start >= at_ && (trigger || is_wanted(id))) {
+        move_to(line_start(start));
         deliver_line();
       }
-      const bool trigger = id < triggers_;
-      if (trigger && followed_ < kFollowedTriggers && start + kBlock > at_) {
+      if (trigger && followed_ < kFollowedTriggers) {
         follow_ = kFollow;
         ++followed_;
       }
     }
-    move_to(block.size());
-    offset_ += block.size();
+    for (; follow_ > 0 && at_ < block_.size(); --follow_) deliver_line();
+    line_ = before + block.newlines + (ends_open(block) ? 1 : 0);
+    offset_ += block_.size();
   }
-  /// The end of the input: lines of the last block that were not delivered. Called after walk().
-  void tail(std::string_view last_block) {
-    const std::size_t skip =
-        last_block.size() > kTail ? last_block.find('\n', last_block.size() - kTail) : std::string_view::npos;
-    std::size_t at = skip == std::string_view::npos ? 0 : skip + 1;
-    std::uint64_t number = line_ - count_newlines(last_block.substr(at)) - (ends_open(last_block) ? 1 : 0);
-    const std::uint64_t base = offset_ - last_block.size();
-    while (at < last_block.size()) {
-      const auto end = std::min(last_block.find('\n', at), last_block.size());
+  /// The last kTail bytes of a block already walked, or fewer if `most` is less; what was delivered is left out.
+  void tail(std::string_view block, std::size_t most) {
+    const std::size_t skip = block.size() > most ? block.find('\n', block.size() - most) : std::string_view::npos;
+    std::size_t at = block.size() > most ? std::min(skip, block.size() - 1) + 1 : 0;
+    std::uint64_t number = line_ - count_newlines(block.substr(at)) - (is_open(block) ? 1 : 0);
+    const std::uint64_t base = offset_ - block.size();
+    while (at < block.size()) {
+      const auto end = std::min(block.find('\n', at), block.size());
       ++number;
-      if (base + at >= delivered_to_) sink_(number, last_block.substr(at, end - at));
+      deliver(number, base + at, block.substr(at, end - at));
       at = end + 1;
     }
   }
   std::uint64_t lines() const { return line_; }
-  /// Pieces of one giant line share its number.
-  void continue_line() { --line_; }
-  /// The same input from its first byte; what was delivered is not delivered again.
-  void restart() {
-    line_ = offset_ = follow_ = followed_ = 0;
-    at_ = 0;
+  std::uint64_t offset() const { return offset_; }
+  /// The same input from an earlier block on, or from a later one; what was delivered is not delivered again.
+  void jump(std::uint64_t offset, std::uint64_t lines) {
+    offset_ = offset;
+    line_ = lines;
+    follow_ = followed_ = 0;
   }
 
  private:
-  static bool ends_open(std::string_view block) { return !block.empty() && block.back() != '\n'; }
+  static bool is_open(std::string_view text) { return !text.empty() && text.back() != '\n'; }
+  /// Pieces of one giant line share its number, so only the end of the input closes a line without '\n'.
+  static bool ends_open(const Block& block) { return !block.cut && is_open(block.text); }
   std::size_t line_start(std::size_t position) const {
     const void* newline = memrchr(block_.data(), '\n', position);
     return newline == nullptr ? 0 : static_cast<std::size_t>(static_cast<const char*>(newline) - block_.data()) + 1;
   }
-  void deliver_line() {
-    const auto end = block_.find('\n', at_);
-    const std::size_t stop = end == std::string_view::npos ? block_.size() : end;
-    ++line_;
-    if (offset_ + at_ >= delivered_to_) sink_(line_, block_.substr(at_, stop - at_));
-    delivered_to_ = std::max(delivered_to_, offset_ + stop + 1);
-    at_ = end == std::string_view::npos ? block_.size() : end + 1;
+  void deliver(std::uint64_t number, std::uint64_t offset, std::string_view text) {
+    if (offset < delivered_to_) return;
+    delivered_to_ = offset + text.size() + 1;
+    sink_(number, text);
   }
-  void deliver_until(std::size_t position, std::uint64_t most) {
-    for (; at_ < position && most > 0; --most) deliver_line();
+  void deliver_line() {
+    const auto end = std::min(block_.find('\n', at_), block_.size());
+    deliver(++line_, offset_ + at_, block_.substr(at_, end - at_));
+    at_ = std::min(end + 1, block_.size());
+  }
+  void deliver_until(std::size_t position) {
+    while (at_ < position) deliver_line();
   }
   /// To the line that starts at `position`, delivering the lines still wanted after a trigger.
   void move_to(std::size_t position) {
     for (; follow_ > 0 && at_ < position; --follow_) deliver_line();
     if (at_ >= position) return;
-    const std::string_view skipped = block_.substr(at_, position - at_);
-    line_ += count_newlines(skipped) + (position == block_.size() && ends_open(block_) ? 1 : 0);
+    line_ += count_newlines(block_.substr(at_, position - at_));
     at_ = position;
   }
 
   const LineSink& sink_;
-  std::size_t triggers_;
   std::string_view block_;
   std::size_t at_ = 0;
   std::uint64_t line_ = 0;
@@ -167,57 +138,6 @@ class Walker {
   std::uint64_t delivered_to_ = 0;  // bytes from the start
   std::uint64_t follow_ = 0;
   std::uint64_t followed_ = 0;
-};
-
-/// Cuts a stream into blocks of whole lines.
-class Blocks {
- public:
-  explicit Blocks(InputStream& input) : input_(input), buffer_(2 * kBlock) {}
-
-  struct Block {
-    std::string_view text;
-    bool cut = false;  // ends inside a line that is longer than a block
-  };
-  std::optional<Block> next(ScanResult& result) {
-    std::memmove(buffer_.data(), buffer_.data() + used_, have_ - used_);
-    have_ -= used_;
-    used_ = 0;
-    while (!ended_ && have_ < kBlock) {
-      const auto n = input_.read(buffer_.data() + have_, buffer_.size() - have_);
-      if (!n) result.problem = n.error().message;
-      ended_ = !n || *n == 0;
-      if (!ended_) {
-        have_ += *n;
-        result.bytes += *n;
-      }
-    }
-    if (have_ == 0) return std::nullopt;
-    return cut_block();
-  }
-  void restart() { used_ = have_ = 0, ended_ = false; }
-  bool ended() const { return ended_ && used_ == have_; }
-
- private:
-  Block cut_block() {
-    const std::string_view all(buffer_.data(), have_);
-    const auto last = all.rfind('\n');
-    Block block;
-    if (ended_ && (last == std::string_view::npos || last + 1 == have_ || have_ <= kBlock)) {
-      block.text = all;
-    } else if (last == std::string_view::npos) {
-      block = {all, true};
-    } else {
-      block.text = all.substr(0, last + 1);
-    }
-    used_ = block.text.size();
-    return block;
-  }
-
-  InputStream& input_;
-  std::vector<char> buffer_;
-  std::size_t have_ = 0;
-  std::size_t used_ = 0;
-  bool ended_ = false;
 };
 
 void look_at_head(std::string_view head, ScanResult& result) {
@@ -231,77 +151,154 @@ std::vector<std::string_view> joined(const ScanLiterals& literals) {
   return all;
 }
 
+/// Where a block started, to come back to it.
+struct Place {
+  std::uint64_t offset = 0;
+  std::uint64_t lines = 0;
+};
+
 class Scan {
  public:
-  Scan(InputStream& input, const ScanLiterals& literals, const LineSink& sink)
-      : input_(input),
+  Scan(InputStream& input, const ScanLiterals& literals, const LineSink& sink, const ScanLimits& limits)
+      : limits_(limits),
+        size_(input.size_hint()),
+        windowed_(size_ >= limits.large_from && size_ > 0),
         triggers_(literals.triggers),
         all_(joined(literals)),
-        blocks_(input),
-        walker_(sink, literals.triggers.size()) {}
+        seen_(literals.triggers.size(), false),
+        delivered_(all_.size(), 0),
+        blocks_(input, limits.block, windowed_),
+        walker_(sink) {}
 
   ScanResult run() {
-    // Only a large file that can be read again starts without context; everything else searches for all at once.
-    trigger_only_ = input_.size_hint() >= kLarge;
-    while (auto block = blocks_.next(result_)) {
-      if (result_.bytes <= 2 * kBlock && offset_ == 0) look_at_head(block->text, result_);
-      if (!step(*block)) {
-        trigger_only_ = false;
-        if (offset_ > 0 && restart()) continue;
-        (void)step(*block);
+    for (bool last = false; !last;) {
+      const Place here{walker_.offset(), walker_.lines()};
+      if (jump_to_ > here.offset && here.offset >= window_end_) {
+        last = !jump();
+        continue;
       }
+      const Block block = blocks_.next();
+      if (here.offset == 0 && result_.bytes == 0) look_at_head(block.text, result_);
+      last = block.last;
+      if (last && block.text.size() < kTail) walker_.tail(before_, kTail - block.text.size());
+      if (!search(block, here)) {
+        last = false;
+        continue;
+      }
+      take(block, here);
     }
     result_.lines = walker_.lines();
+    result_.problem = blocks_.problem();
     check_size();
     return result_;
   }
 
  private:
-  /// False if a trigger occurs while only triggers are looked for: the caller widens the search.
-  bool step(const Blocks::Block& block) {
-    hits_.clear();
-    const bool large = input_.size_hint() >= kLarge || offset_ >= kLarge;
-    (trigger_only_ ? triggers_ : all_).find(block.text, large, hits_);
-    if (trigger_only_ && !hits_.empty()) return false;
-    walker_.walk(block.text, hits_);
-    if (block.cut) {
-      walker_.continue_line();
-      ++result_.cut;
+  /// Fills hits_. False if the search goes on elsewhere: context before the first trigger is to be looked for.
+  bool search(const Block& block, const Place& here) {
+    places_.push_back(here);
+    while (places_.front().offset + limits_.window < here.offset) places_.pop_front();
+    if (at_end(here) && !end_seen_ && window_end_ > 0) {
+      end_seen_ = true;
+      open_window(size_ + limits_.window);
     }
-    offset_ += block.text.size();
-    if (blocks_.ended()) walker_.tail(block.text);
+    const bool large = size_ >= limits_.sieve_from || here.offset >= limits_.sieve_from;
+    const bool narrow = windowed_ && here.offset >= window_end_;
+    (narrow ? triggers_ : all_).find(block.text, large, hits_);
+    if (!note_triggers(here.offset + block.text.size()) || !narrow) return true;
+    if (!came_back_ && come_back(here)) return false;
+    all_.find(block.text, large, hits_);
     return true;
   }
-  bool restart() {
-    if (!input_.rewind()) return false;
-    blocks_.restart();
-    walker_.restart();
-    result_ = {};
-    offset_ = 0;
+  bool at_end(const Place& here) const { return windowed_ && here.offset + limits_.window >= size_; }
+
+  /// True if a trigger occurs for the first time; a window is then open until well behind it.
+  bool note_triggers(std::uint64_t block_end) {
+    bool news = false;
+    for (const auto& [start, id] : hits_) {
+      if (id >= seen_.size() || seen_[id]) continue;
+      seen_[id] = news = true;
+    }
+    if (news) open_window(block_end + limits_.window);
+    return news;
+  }
+  void open_window(std::uint64_t end) {
+    window_end_ = std::max(window_end_, end);
+    std::ranges::fill(delivered_, 0U);
+  }
+
+  /// The first trigger of a large file: its start is read again for context, then the part before the trigger.
+  bool come_back(const Place& here) {
+    came_back_ = true;
+    const Place before = places_.front();
+    if (here.offset == 0 || !blocks_.seek(0)) return false;
+    walker_.jump(0, 0);
+    if (before.offset > limits_.window) {
+      jump_to_ = before.offset;
+      jump_lines_ = before.lines;
+      after_jump_ = window_end_;
+      window_end_ = limits_.window;
+    }
+    before_ = {};
+    places_.clear();
     return true;
+  }
+  /// From the window at the start to the one before the first trigger. False if the input can't any more.
+  bool jump() {
+    const std::uint64_t offset = std::exchange(jump_to_, 0);
+    if (!blocks_.seek(offset)) return false;
+    walker_.jump(offset, jump_lines_);
+    open_window(after_jump_);
+    before_ = {};
+    places_.clear();
+    return true;
+  }
+
+  void take(const Block& block, const Place& here) {
+    const bool capped = here.offset >= limits_.large_from || windowed_;
+    const auto is_trigger = [this](std::uint32_t id) { return id < seen_.size(); };
+    const auto is_wanted = [this, capped](std::uint32_t id) {
+      return !capped || ++delivered_[id] <= limits_.context_lines;
+    };
+    walker_.walk(block, hits_, is_wanted, is_trigger);
+    const std::uint64_t end = here.offset + block.text.size();
+    if (block.cut && end > result_.bytes) ++result_.cut;
+    result_.bytes = std::max(result_.bytes, end);
+    if (block.last) walker_.tail(block.text, kTail);
+    before_ = block.text;
   }
   void check_size() {
-    const std::uint64_t expected = input_.size_hint();
-    if (expected > 0 && result_.bytes < expected && result_.problem.empty()) {
-      result_.problem = fmt::format("shrank while it was read: {} of {} bytes were judged", result_.bytes, expected);
+    if (size_ > 0 && result_.bytes < size_ && result_.problem.empty()) {
+      result_.problem = fmt::format("shrank while it was read: {} of {} bytes were judged", result_.bytes, size_);
     }
   }
 
-  InputStream& input_;
+  ScanLimits limits_;
+  std::uint64_t size_;
+  bool windowed_;  // context only in windows; everything else searches for all at once
   Finder triggers_;
   Finder all_;
+  std::vector<bool> seen_;                // triggers that occurred
+  std::vector<std::uint32_t> delivered_;  // lines of each literal in the open window
   Blocks blocks_;
   Walker walker_;
-  std::vector<std::pair<std::size_t, std::uint32_t>> hits_;
+  std::deque<Place> places_;  // block starts, back to one window before the block at hand
+  std::string_view before_;   // the block before
+  Hits hits_;
   ScanResult result_;
-  std::uint64_t offset_ = 0;
-  bool trigger_only_ = false;
+  std::uint64_t window_end_ = 0;  // context is looked for in blocks that start before it
+  std::uint64_t jump_to_ = 0;     // 0: nowhere
+  std::uint64_t jump_lines_ = 0;
+  std::uint64_t after_jump_ = 0;
+  bool came_back_ = false;
+  bool end_seen_ = false;
 };
 
 }  // namespace
 
-ScanResult scan_lines(InputStream& input, const ScanLiterals& literals, const LineSink& sink) {
-  return Scan(input, literals, sink).run();
+ScanResult scan_lines(InputStream& input, const ScanLiterals& literals, const LineSink& sink,
+                      const ScanLimits& limits) {
+  return Scan(input, literals, sink, limits).run();
 }
 
 }  // namespace pindown::logs

@@ -17,47 +17,65 @@ using logs::Event;
 using logs::Kind;
 using logs::MemoryType;
 
-// NCCL defaults (src/include/comm.h, src/enqueue.cc): LL 8*512*8*16 bytes, LL128 120*640*8*8, SIMPLE NCCL_BUFFSIZE 4
-// MiB.
-constexpr std::uint64_t kLl = 524288;
-constexpr std::uint64_t kLl128 = 4915200;
 constexpr std::uint64_t kFifo = 131072;  // sender FIFO: 256 slots * 8 receives * 64 bytes
 
 bool is_nccl(const Event& e) {
   return e.library == "nccl" || e.library == "rccl";
 }
 
-/// Trace lines under the failure tell who asked: net.cc beyond the connect functions is user-buffer registration.
-bool from_user_buffer(const logs::Incident& incident) {
-  return std::ranges::any_of(incident.echoes, [](const Event& e) {
-    if (!e.source_file.ends_with("net.cc") || !e.source_line) return false;
-    return *e.source_line > 1200;  // 2.30.7 has recvProxyConnect up to 1177; registration of user buffers comes after
+/// The last line of the connect functions in transport/net.cc; what calls from below registers buffers of the program
+/// itself (read in the tagged sources).
+std::uint64_t last_connect_line(std::string_view version) {
+  if (logs::compare_versions(version, "2.22") < 0) return 930;
+  if (logs::compare_versions(version, "2.27") < 0) return 1000;
+  if (logs::compare_versions(version, "2.28") < 0) return 1010;
+  return 1180;
+}
+
+bool from_user_buffer(const logs::Incident& incident, std::string_view version) {
+  return std::ranges::any_of(incident.echoes, [version](const Event& e) {
+    if (!e.source_file.ends_with("transport/net.cc") || !e.source_line) return false;
+    return *e.source_line > last_connect_line(version);
   });
 }
 
-bool plain_reg_mr_is_control(const logs::RunContext& run, const std::string& version_hint) {
-  if (run.relaxed_ordering != true) return false;
-  const std::string version = run.nccl_version.empty() ? version_hint : run.nccl_version;
+/// One release, from the banner or a hint that names a range: its first.
+std::string version_of(const logs::Incident& incident, const logs::RunContext& run) {
+  if (!run.nccl_version.empty()) return run.nccl_version;
+  const std::string& hint = incident.version_hint;
+  return hint.substr(0, hint.find_first_of("- "));
+}
+
+logs::HostContext context_of(const logs::Incident& incident, const logs::RunContext& run) {
+  const auto at = run.by_host.find(incident.first.shape.host);
+  if (at != run.by_host.end()) return at->second;
+  return {run.relaxed_ordering, run.gdr_channels, run.host_channels};
+}
+
+/// With relaxed ordering data buffers go through ibv_reg_mr_iova2, so a plain ibv_reg_mr is one of NCCL's own
+/// (net_ib.cc, 2.12 on).
+bool plain_reg_mr_is_control(const logs::Incident& incident, const logs::RunContext& run) {
+  if (context_of(incident, run).relaxed_ordering != true) return false;
+  const std::string version = version_of(incident, run);
   return version.empty() || logs::compare_versions(version, "2.12") >= 0;
 }
 
 BufferGuess nccl_data_buffer(const logs::Incident& incident, const logs::RunContext& run) {
+  const logs::HostContext here = context_of(incident, run);
   BufferGuess guess;
-  guess.user_buffer = from_user_buffer(incident);
-  const bool gdr_off = run.gdr_enabled == false || (run.host_channels && !run.gdr_channels);
-  if (gdr_off) {
+  if (from_user_buffer(incident, version_of(incident, run)))
+    return {guess.memory, "a buffer the program registered itself", std::nullopt, true};
+  const bool host_only = !here.gdr_channels && (here.host_channels || run.gdr_enabled == false);
+  if (host_only) {
     guess.memory = MemoryType::kHost;
-    guess.what = "a data buffer in host memory";
-    guess.at_most = kLl128;
-  } else if (run.gdr_channels && !run.host_channels) {
+    guess.what =
+        "a data buffer in host memory (by default 0.5 to 9.2 MiB a connection, the send/receive pool up to 128 MiB)";
+  } else if (here.gdr_channels) {
     // Even then the LL send buffer stays on the host, so the memory type remains open.
-    guess.what = "a data buffer on the GPU, or the LL buffer in host memory";
-    guess.at_most = kLl128;
+    guess.what = "a data buffer on the GPU, or the LL buffer (512 KiB by default) in host memory";
   } else {
     guess.what = "a data buffer";
-    guess.at_most = kLl128;
   }
-  if (guess.user_buffer) guess = {guess.memory, "a buffer the program registered itself", std::nullopt, true};
   return guess;
 }
 
@@ -77,7 +95,7 @@ BufferGuess derive_buffer(const logs::Incident& incident, const logs::RunContext
     guess.memory = MemoryType::kHost;
     guess.what = "the rings of a queue, small and always in host memory";
   } else if (is_nccl(first) && first.kind == Kind::kRegMr) {
-    if (first.verb == "ibv_reg_mr" && plain_reg_mr_is_control(run, incident.version_hint)) {
+    if (first.verb == "ibv_reg_mr" && plain_reg_mr_is_control(incident, run)) {
       return {MemoryType::kHost, "one of NCCL's own control buffers in host memory", kFifo, false};
     }
     return nccl_data_buffer(incident, run);

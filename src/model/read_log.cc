@@ -3,6 +3,8 @@
 #include "model/read_log.h"
 
 #include <algorithm>
+#include <optional>
+#include <unordered_map>
 
 #include "base/text.h"
 #include "facts/paste.h"
@@ -48,12 +50,51 @@ void name_lone_device(Facts& facts) {
   }
 }
 
+/// Lines that say what thousands before them said, known by their text: only digits in front of NCCL's message (host,
+/// pid, rank, time) may differ. A log where every hundredth line is a warning costs a look-up each.
+class Repeats {
+ public:
+  /// The event this line repeats, if it is known to.
+  std::optional<std::size_t> find(std::string_view line) {
+    if (known_.empty() || !make_key(line)) return std::nullopt;
+    const auto at = known_.find(key_);
+    return at == known_.end() ? std::nullopt : std::optional(at->second);
+  }
+  void learn(std::string_view line, std::size_t event) {
+    if (known_.size() < kMost && make_key(line)) known_.emplace(key_, event);
+  }
+
+ private:
+  static constexpr std::size_t kMost = 1024;
+  static constexpr std::size_t kLongest = 512;
+  bool make_key(std::string_view line) {
+    const auto message = line.size() > kLongest ? std::string_view::npos : line.find("NCCL WARN ");
+    if (message == std::string_view::npos) return false;
+    key_ = line;
+    for (std::size_t i = 0; i < message; ++i) {
+      if (is_digit(key_[i])) key_[i] = '0';
+    }
+    return true;
+  }
+
+  std::unordered_map<std::string, std::size_t> known_;
+  std::string key_;
+};
+
 class LogReader {
  public:
   LogReader(LogInput& out, const std::string& path) : out_(out), events_(path), paste_(out.facts, path) {}
 
   void feed(std::uint64_t line, std::string_view text) {
-    for (const logs::ShapedLine& shaped : shaper_.feed(line, text)) take(shaped);
+    if (const auto event = repeats_.find(text)) {
+      events_.repeat(*event);
+      paste_.end_block();
+      return;
+    }
+    const auto lines = shaper_.feed(line, text);
+    for (const logs::ShapedLine& shaped : lines) take(shaped);
+    const bool whole = lines.size() == 1 && lines.front().line == line;
+    if (whole && events_.counted()) repeats_.learn(text, *events_.counted());
   }
   void finish() {
     for (const logs::ShapedLine& shaped : shaper_.finish()) take(shaped);
@@ -79,6 +120,7 @@ class LogReader {
   LogInput& out_;
   logs::Shaper shaper_;
   logs::EventReader events_;
+  Repeats repeats_;
   PasteReader paste_;
   bool paste_seen_ = false;
 };

@@ -95,7 +95,7 @@ bool Situation::in_container() const {
 }
 
 bool Situation::under_slurm() const {
-  if (launched_by("slurm") || launched_by("srun") || launched_by("pyxis")) return true;
+  if (launched_by("slurm") || launched_by("pyxis")) return true;
   if (trail == nullptr) return false;
   return std::ranges::any_of(trail->links, [](const TrailLink& l) { return contains(l.name, "slurm"); });
 }
@@ -106,8 +106,14 @@ bool Situation::launched_by(const char* name) const {
 
 bool Situation::limit_cleared() const {
   if (ipc_lock.usable == true) return true;
-  // VmPin read later proves nothing about the moment of the failure, so a request that would fit now clears nothing (P2).
+  // VmPin read later proves nothing about the moment of the failure, so a request that would fit now clears nothing
+  // (P2).
   return limit.soft && limit.of_job && limit.soft->is_unlimited();
+}
+
+bool Situation::capability_may_count() const {
+  if (ipc_lock.usable || process == nullptr || !process->caps.known() || !process->caps->effective) return false;
+  return has_cap(*process->caps->effective, kCapIpcLock);
 }
 
 bool Situation::limit_unlikely() const {
@@ -136,13 +142,14 @@ bool proven_by_size(const Situation& s) {
 
 std::optional<Certainty> Situation::limit_guilty() const {
   if (incident == nullptr || limit_cleared() || !limit.soft || limit.soft->is_unlimited()) return std::nullopt;
+  if (capability_may_count()) return std::nullopt;
   if (limit.soft->bytes == 0 && (has_errno(EPERM) || enomem_possible()) && limit.of_job) return Certainty::kLikely;
   if (!enomem_possible() || failure() == Kind::kRegDmabuf) return std::nullopt;
   if (limit.of_job && proven_by_size(*this)) return Certainty::kProven;
   if (limit.inherited) return *limit.soft < kLow ? std::optional(Certainty::kLikely) : std::nullopt;
   // A shell's low limit makes the job's low limit likely where the job inherits from such a shell, and only there.
   if (!limit.of_job) return *limit.soft < kLow && !in_container() ? std::optional(Certainty::kLikely) : std::nullopt;
-  if (limit.at_failure) return Certainty::kLikely;
+  if (limit.at_failure && incident->first.limit_hint) return Certainty::kLikely;
   const auto length = incident->first.length;
   if (length && Limit{*length} > *limit.soft) return Certainty::kLikely;
   return *limit.soft < kLow ? std::optional(Certainty::kLikely) : std::nullopt;

@@ -72,6 +72,8 @@ struct Situation {
   std::optional<Limit> soft() const { return limit.soft; }
   /// The limit is shown not to be the cause: unlimited, or a usable capability (P3).
   bool limit_cleared() const;
+  /// CAP_IPC_LOCK is effective, but whether the user namespace is the first one is not known.
+  bool capability_may_count() const;
   /// Cleared, or all that is seen of it (some shell's) is unlimited: other causes are worth naming.
   bool limit_unlikely() const;
   /// Limit facts make it the likely or proven cause (P1/P2); empty optional: they say nothing.

@@ -235,10 +235,10 @@ void add_incident(std::string& out, const Report& report, const Style& style) {
   if (report.incidents.empty()) return;
   const IncidentSummary& incident = report.incidents.front();
   out += fmt::format(
-      "\n{}{}\n", label(style, "first"),
+      "\n{}{}\n", label(style, "failure"),
       paint(style, Tone::kCyan, fmt::format("{}:{}", escape(incident.first.file, 300), incident.first.line)));
   out += quotation(incident.first.text, style);
-  if (const std::string scope = scope_of(incident); !scope.empty()) add_labelled(out, "and", scope, style);
+  if (const std::string scope = scope_of(incident); !scope.empty()) add_labelled(out, "scope", scope, style);
   if (!incident.buffer.empty()) add_labelled(out, "buffer", incident.buffer, style);
   if (incident.first.version_hint.empty()) return;
   const bool known = report.facts.contains("nccl");
@@ -275,24 +275,28 @@ void add_candidates(std::string& out, const Report& report, const Style& style) 
   }
 }
 
-/// Short reasons stand side by side; a long one has lines of its own.
+/// Short reasons stand side by side, each in one piece; a long one has lines of its own.
 void add_ruled_out(std::string& out, const Report& report, const Style& style) {
   if (report.ruled_out.empty()) return;
   const std::size_t shown = style.verbose ? report.ruled_out.size() : std::min(report.ruled_out.size(), kMostRuledOut);
   std::string brief;
+  std::size_t column = style.width;
   std::string lengthy;
   for (std::size_t i = 0; i < shown; ++i) {
     const std::string why = escape(report.ruled_out[i].why, 1000);
     const std::string item = fmt::format("{}: {}", named_code(report.ruled_out[i].code), why);
-    if (display_width(why) <= kShortReason) {
-      brief += (brief.empty() ? "" : " · ") + item;
-    } else {
+    const std::size_t size = display_width(item);
+    if (display_width(why) > kShortReason) {
       lengthy += fmt::format("    {}\n", wrap(item, style.width, 6));
+    } else if (column + 3 + size <= style.width) {
+      brief += " · " + item;
+      column += 3 + size;
+    } else {
+      brief += (brief.empty() ? "    " : "\n    ") + item;
+      column = 4 + size;
     }
   }
-  out += "\n  not the cause\n";
-  if (!brief.empty()) out += fmt::format("    {}\n", wrap(brief, style.width, 6));
-  out += lengthy;
+  out += fmt::format("\n  not the cause\n{}{}{}", brief, brief.empty() ? "" : "\n", lengthy);
   if (shown < report.ruled_out.size()) out += fmt::format("    and {} more (-v)\n", report.ruled_out.size() - shown);
 }
 

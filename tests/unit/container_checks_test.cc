@@ -261,7 +261,7 @@ TEST(WrongUnit, DockerServiceRaisedContainerStillLow) {
   const Outcome out = box.asks("PD302");
   expect_found(out, Certainty::kLikely, 75);
   EXPECT_TRUE(cites(out, "job.log:5"));
-  EXPECT_TRUE(remedies_say(out, "containerd.service.d/memlock.conf"));
+  EXPECT_TRUE(remedies_say(out, "containerd.service.d/90-pindown-memlock.conf"));
   EXPECT_GT(out.weight, box.asks("PD301").weight);
 }
 

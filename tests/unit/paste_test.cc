@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pasted text → facts. One row = what stood in a log and every fact that must come of it, no more. Rows with an empty
 // expectation are texts that must not be mistaken for facts.
-// A line "@2@text" is rank 2 of srun, "@node1@text" a pdsh line of that host, "@END" a library message in between.
+// A line "@2@text" is rank 2 of srun, "@4411*@text" from pid 4411 by the journal, "@node1@text" a pdsh line of that
+// host, "@END" a library message in between.
 #include "facts/paste.h"
 
 #include <fmt/format.h>
@@ -47,6 +48,8 @@ std::string show_process(const Process& p) {
   if (!p.where.host.empty()) out += " host=" + p.where.host;
   if (p.where.pid) out += fmt::format(" pid={}", *p.where.pid);
   if (p.where.rank) out += fmt::format(" rank={}", *p.where.rank);
+  if (!p.target.empty()) out += " target=" + p.target;
+  if (p.wrapper_pid) out += fmt::format(" printer={}", *p.wrapper_pid);
   if (!p.comm.empty()) out += " comm=" + p.comm;
   if (!p.user.empty()) out += " user=" + p.user;
   if (p.memlock) out += fmt::format(" memlock={}/{}", show(p.memlock->soft), show(p.memlock->hard));
@@ -55,6 +58,15 @@ std::string show_process(const Process& p) {
   out += show("vmpin", p.vm_pin) + show("vmlck", p.vm_lck) + show("maps", p.map_count);
   for (const auto& [name, value] : p.env) out += fmt::format(" {}={}", name, *value);
   return out;
+}
+
+std::string show_setting(const LimitSetting& s) {
+  std::string out = fmt::format("{} sets", kind_name(s.kind));
+  if (!s.where.host.empty()) out += " host=" + s.where.host;
+  if (s.where.pid) out += fmt::format(" pid={}", *s.where.pid);
+  if (s.where.rank) out += fmt::format(" rank={}", *s.where.rank);
+  out += fmt::format(" {}{} {}", s.soft ? "soft" : "", s.hard ? "hard" : "", show(std::optional(s.value)));
+  return out + (s.refused ? " refused" : "");
 }
 
 std::string show_device(const RdmaDevice& d) {
@@ -122,6 +134,7 @@ std::string show(const Facts& f) {
   for (const auto& n : f.device_nodes) out += fmt::format("node {} {}{}\n", n.path, n.mode, n.error);
   show_map(out, "env", f.env);
   for (const auto& p : f.processes) out += show_process(p) + "\n";
+  for (const auto& s : f.limit_settings) out += show_setting(s) + "\n";
   for (const auto& p : f.problems) out += "problem " + p + "\n";
   return out;
 }
@@ -133,7 +146,11 @@ logs::ShapedLine shaped(std::string_view text, std::uint64_t number) {
   if (text.starts_with('@')) {
     const auto end = text.find('@', 1);
     const std::string_view tag = text.substr(1, end - 1);
-    if (const auto rank = parse_i64(tag)) {
+    if (tag.ends_with('*')) {
+      line.shape.host = "node9";
+      line.shape.pid = parse_i64(tag.substr(0, tag.size() - 1));
+      line.shape.launcher = "journald";
+    } else if (const auto rank = parse_i64(tag)) {
       line.shape.rank = rank;
       line.shape.launcher = "srun";
     } else {
@@ -201,8 +218,10 @@ constexpr Row kLimits[] = {
     {"ulimit_soft_then_hard", "$ ulimit -Sl\n64\n$ ulimit -Hl\nunlimited", "shell memlock=65536/unlimited\n"},
     {"ulimit_soft_and_hard_at_once", "$ ulimit -Sl; ulimit -H -l\n64\n8192", "shell memlock=65536/8388608\n"},
     {"ulimit_raised_later", "$ ulimit -l\n64\n$ ulimit -l unlimited\n$ ulimit -l\nunlimited",
-     "shell memlock=65536/?\nshell memlock=unlimited/?\n"},
-    {"ulimit_that_sets", "$ ulimit -l unlimited\n64", ""},
+     "shell memlock=65536/?\nshell memlock=unlimited/?\nshell sets softhard unlimited\n"},
+    {"ulimit_that_sets", "$ ulimit -l unlimited\n64", "shell sets softhard unlimited\n"},
+    {"ulimit_of_64_gib", "$ ulimit -l\n67108864", "shell memlock=68719476736/?\n"},
+    {"ulimit_of_64_gib_in_script", "+ ulimit -l\n67108864", "unknown memlock=68719476736/?\n"},
     {"ulimit_of_another_resource", "$ ulimit -n\n1024", ""},
     {"ulimit_error", "$ ulimit -l\nbash: ulimit: -l: invalid option\n64", ""},
     {"ulimit_answer_missing", "$ ulimit -l\n$ nproc\n64", ""},
@@ -296,15 +315,37 @@ constexpr Row kWrapped[] = {
     {"ssh_local_grep", "$ ssh node9 lsmod | grep -c nvidia_peermem\n0", "module nvidia_peermem=false\n"},
     {"kubectl_exec",
      "$ kubectl -n ml exec llm-0 -c main -- sh -c 'ulimit -l'\nDefaulted container \"main\" out of: main, x\n64",
-     "container host=llm-0 memlock=65536/?\n"},
+     "container host=llm-0 target=llm-0 memlock=65536/?\n"},
     {"kubectl_exec_grep",
      "$ kubectl exec -it llm-0 -- grep Cap /proc/1/status\nCapEff:\t0000000000000000\nCapBnd:\t00000000a80465fb",
-     "container host=llm-0 pid=1 eff=0 bnd=a80465fb\n"},
+     "container host=llm-0 pid=1 target=llm-0 eff=0 bnd=a80465fb\n"},
     {"docker_exec_id", "$ docker exec 7d41c0a9be12 sh -c \"ulimit -l\"\n64",
-     "container host=7d41c0a9be12 memlock=65536/?\n"},
+     "container host=7d41c0a9be12 target=7d41c0a9be12 memlock=65536/?\n"},
+    {"docker_exec_name", "bob@n1:~$ docker exec -u 0 postgres sh -c 'ulimit -l'\n64",
+     "container host=postgres target=postgres memlock=65536/?\n"},
+    {"kubectl_exec_workload", "me@laptop:~$ kubectl exec deploy/web -- sh -c 'ulimit -l'\n64",
+     "container target=deploy/web memlock=65536/?\n"},
+    {"docker_exec_over_ssh", "$ ssh n2 docker exec web cat /proc/1/limits\nMax locked memory 1 2 bytes",
+     "container host=web pid=1 target=web memlock=1/2\n"},
+    {"enroot_enter", "$ enroot start -w ngc\n$ ulimit -l\n64", "container enroot\ncontainer memlock=65536/?\n"},
     {"docker_exec_enter",
      "bob@n1:~$ docker exec -it trainer bash\nroot@box:/# ulimit -l\n64\nroot@box:/# exit\nbob@n1:~$ ulimit -l\n128",
-     "container host=box user=root memlock=65536/?\nshell host=n1 user=bob memlock=131072/?\n"},
+     "container host=box target=trainer user=root memlock=65536/?\nshell host=n1 user=bob memlock=131072/?\n"},
+    {"ssh_localhost", "$ ssh localhost ulimit -l\n64", "shell memlock=65536/?\n"},
+    {"root_at_slash", "root@bw-test-0:/# ulimit -l\n64", "container host=bw-test-0 user=root memlock=65536/?\n"},
+    {"root_at_home", "root@gpu01:~# ulimit -l\n64", "shell host=gpu01 user=root memlock=65536/?\n"},
+    {"host_prompt", "laptop$ ulimit -l\n64", "shell host=laptop memlock=65536/?\n"},
+    {"srun_is_elsewhere", "al@login1:~$ srun bash -c 'ulimit -l'\n64", "job user=al memlock=65536/?\n"},
+    {"shown_file_is_of_elsewhere", "al@login1:~$ cat slurm-7.out\nulimit -l: 64", "unknown memlock=65536/?\n"},
+    {"quoted", "> $ ulimit -l\n> 64\n    $ ulimit -Hl\n    128", "shell memlock=65536/131072\n"},
+    {"numbered_listing", "11 | $ ulimit -l\n12 | 64", "shell memlock=65536/?\n"},
+    {"barred", "| CapEff:\t0000000000004000", "unknown eff=4000\n"},
+    {"bullet", "- Max locked memory 1 2 bytes\n- ulimit -l unlimited", "unknown memlock=1/2\n"},
+    {"grep_over_logs", "job.out:CapEff:\t0000000000004000\njob.err:17:ulimit -l: 64",
+     "unknown memlock=65536/? eff=4000\n"},
+    {"wrapper_pid_is_not_the_ranks", "@4411*@ulimit -l: 64", "job host=node9 printer=4411 memlock=65536/?\n"},
+    {"asked_pid_is_kept", "@4411*@+ cat /proc/77/limits\n@4411*@Max locked memory 1 2 bytes",
+     "job host=node9 pid=77 printer=4411 memlock=1/2\n"},
     {"ssh_enter", "bob@n1:~$ ssh n2\nbob@n2:~$ ulimit -l\n64", "shell host=n2 user=bob memlock=65536/?\n"},
     {"srun", "$ srun -N 1 -p gpu bash -c 'ulimit -l'\n64", "job memlock=65536/?\n"},
     {"srun_labelled", "$ srun -l -n 2 bash -c 'ulimit -l'\n@0@64\n@1@unlimited",
@@ -364,11 +405,32 @@ constexpr Row kProcess[] = {
     {"whoami_error", "$ whoami\nwhoami: cannot find name for user ID 1000", ""},
     {"uid_map_child", "$ cat /proc/self/uid_map\n         0       1000          1", "shell initns=false\n"},
     {"uid_map_first", "$ cat /proc/self/uid_map\n         0          0 4294967295", "shell initns=true\n"},
+    {"uid_map_in_container", "root@x:/# cat /proc/1/uid_map\n\t0 100000 65536",
+     "container host=x pid=1 initns=false\n"},
+    {"uid_map_of_pid", "$ cat /proc/77/uid_map\n         0          0 4294967295", "unknown pid=77 initns=true\n"},
+    {"uid_map_of_unnamed", "$ cat /proc/PID/uid_map\n0 100000 65536\n100000 1 5", "unknown initns=false\n"},
+    {"uid_map_label", "uid_map: 0 100000 65536", "unknown initns=false\n"},
+    {"uid_map_label_of_rank", "@0@uid_map:          0      12001          1", "job rank=0 initns=false\n"},
+    {"uid_map_by_path", "/proc/77/uid_map:         0       1000          1", "unknown pid=77 initns=false\n"},
+    {"uid_map_prose", "uid_map: see user_namespaces(7)", ""},
     {"uid_map_without_command", "         0       1000          1", ""},
     {"ns_user", "$ readlink /proc/self/ns/user\nuser:[4026531837]", "shell initns=true\n"},
     {"ns_user_listed",
      "$ ls -l /proc/55/ns/user\nlrwxrwxrwx 1 a a 0 Nov 1 10:00 /proc/55/ns/user -> 'user:[4026532777]'",
      "unknown pid=55 initns=false\n"},
+    {"ns_user_of_pid", "$ readlink /proc/4411/ns/user\nuser:[4026531837]", "unknown pid=4411 initns=true\n"},
+    {"ns_user_listing",
+     "$ ls -l /proc/self/ns/user\nlrwxrwxrwx 1 a a 0 Nov 1 10:00 /proc/self/ns/user -> "
+     "user:[4026532777]",
+     "shell initns=false\n"},
+    {"ns_all_listed",
+     "$ ls -l /proc/self/ns/\nlrwxrwxrwx 1 a a 0 Nov 1 10:00 uts -> uts:[4026531838]\nlrwxrwxrwx 1 a "
+     "a 0 Nov 1 10:00 user -> user:[4026532777]",
+     "shell initns=false\n"},
+    {"ns_user_row_bare", "lrwxrwxrwx 1 a a 0 Nov 1 10:00 /proc/55/ns/user -> user:[4026532777]",
+     "unknown pid=55 initns=false\n"},
+    {"ns_user_label", "namespace: user:[4026531837]", "unknown initns=true\n"},
+    {"ns_user_prose", "from user:[alice] to user:[bob]", ""},
     {"maps_wc", "$ wc -l /proc/123/maps\n65531 /proc/123/maps", "unknown pid=123 maps=65531\n"},
     {"maps_wc_pipe", "$ cat /proc/123/maps | wc -l\n65531", "unknown pid=123 maps=65531\n"},
     {"maps_wc_stdin", "$ wc -l < /proc/123/maps\n65531", "unknown pid=123 maps=65531\n"},
@@ -397,6 +459,77 @@ constexpr Row kProcess[] = {
      "env NCCL_DEBUG=INFO\nunknown pid=9 NCCL_DEBUG=INFO\n"},
 };
 INSTANTIATE_TEST_SUITE_P(Processes, Paste, testing::ValuesIn(kProcess), by_name);
+
+/// Each row ends with the limits of pid 4411, once a command has shown which program that is.
+#define LIMITS_OF_4411 "\n$ cat /proc/4411/limits\nMax locked memory 1 2 bytes"
+constexpr Row kNames[] = {
+    {"pgrep_a", "$ pgrep -a raylet\n4411 /opt/ray/raylet/raylet --socket=x" LIMITS_OF_4411,
+     "daemon pid=4411 comm=raylet memlock=1/2\n"},
+    {"pgrep_l", "$ pgrep -l raylet\n4411 raylet" LIMITS_OF_4411, "daemon pid=4411 comm=raylet memlock=1/2\n"},
+    {"pgrep_bare", "$ pgrep -x slurmd\n4411" LIMITS_OF_4411, "daemon pid=4411 comm=slurmd memlock=1/2\n"},
+    {"pidof", "$ pidof pbs_mom\n4409 4411" LIMITS_OF_4411, "daemon pid=4411 comm=pbs_mom memlock=1/2\n"},
+    {"pgrep_of_the_job", "$ pgrep python\n4411" LIMITS_OF_4411, "unknown pid=4411 memlock=1/2\n"},
+    {"ps_aux",
+     "$ ps aux | grep slurmd\nroot  4411  0.0  0.1 12 34 ?  Ss  Mar01  0:01 /usr/sbin/slurmd -D" LIMITS_OF_4411,
+     "daemon pid=4411 comm=slurmd memlock=1/2\n"},
+    {"ps_ef", "$ ps -ef\nUID PID PPID C STIME TTY TIME CMD\nroot 4411 1 0 08:00 ? 00:00:01 slurmd -D" LIMITS_OF_4411,
+     "daemon pid=4411 comm=slurmd memlock=1/2\n"},
+    {"ps_eo", "$ ps -eo pid,lstart,cmd | grep raylet\n 4411 Mon Mar  2 08:00:01 2026 raylet --x" LIMITS_OF_4411,
+     "daemon pid=4411 comm=raylet memlock=1/2\n"},
+    {"ps_eo_user_first", "$ ps -eo user,pid,args\nroot 4411 /usr/sbin/pbs_mom" LIMITS_OF_4411,
+     "daemon pid=4411 comm=pbs_mom memlock=1/2\n"},
+    {"ps_p", "$ ps -p 4411 -o comm=\nraylet" LIMITS_OF_4411, "daemon pid=4411 comm=raylet memlock=1/2\n"},
+    {"ps_tree", "$ ps auxf\nroot 4411 0.0 0.1 1 2 ? S 10:00 0:00  \\_ raylet --x" LIMITS_OF_4411,
+     "daemon pid=4411 comm=raylet memlock=1/2\n"},
+    {"ps_of_the_grep", "$ ps aux | grep raylet\nal 4411 0.0 0.1 1 2 ? S 10:00 0:00 grep raylet" LIMITS_OF_4411,
+     "unknown pid=4411 memlock=1/2\n"},
+    {"ps_of_another_pid", "$ pgrep -a raylet\n4412 /opt/ray/raylet/raylet" LIMITS_OF_4411,
+     "unknown pid=4411 memlock=1/2\n"},
+    {"prlimit_of_pgrep",
+     "$ prlimit --pid $(pgrep -f raylet | head -1) --memlock\nMEMLOCK max locked-in-memory address space 1 2 bytes",
+     "daemon comm=raylet memlock=1/2\n"},
+    {"prlimit_of_pidof", "$ sudo prlimit -p $(pidof slurmd)\nMEMLOCK max locked-in-memory address space 1 2 bytes",
+     "daemon comm=slurmd memlock=1/2\n"},
+    {"prlimit_of_itself", "$ prlimit --pid $$\nMEMLOCK max locked-in-memory address space 1 2 bytes",
+     "shell memlock=1/2\n"},
+};
+#undef LIMITS_OF_4411
+INSTANTIATE_TEST_SUITE_P(Names, Paste, testing::ValuesIn(kNames), by_name);
+
+constexpr Row kSettings[] = {
+    {"traced", "+ ulimit -l\n64\n+ ulimit -l unlimited\n+ python train.py",
+     "unknown memlock=65536/?\nunknown sets softhard unlimited\n"},
+    {"soft_only", "@2@+ ulimit -S -l unlimited", "job sets rank=2 soft unlimited\n"},
+    {"hard_only", "$ ulimit -Hl 64", "shell sets hard 65536\n"},
+    {"among_others", "$ ulimit -n 1048576 -l 128", "shell sets softhard 131072\n"},
+    {"other_resource", "$ ulimit -n 1048576", ""},
+    {"of_the_container", "$ docker run img bash -c 'ulimit -l unlimited && ib_write_bw'",
+     "container docker\ncontainer sets softhard unlimited\n"},
+    {"of_a_shell_that_ends", "$ sudo sh -c 'ulimit -l unlimited'", ""},
+    {"advice_without_prompt", "ulimit -l unlimited", ""},
+    {"comment", "# ulimit -l unlimited", ""},
+    {"csh", "$ limit memorylocked unlimited", "shell sets soft unlimited\n"},
+    {"prlimit_pid", "$ sudo prlimit --pid 4411 --memlock=65536:unlimited", "shell sets pid=4411 softhard 65536\n"},
+    {"prlimit_own", "$ sudo prlimit --pid $$ --memlock=unlimited:unlimited", "shell sets softhard unlimited\n"},
+    {"prlimit_of_somebody", "$ sudo prlimit --pid $(pidof slurmd) --memlock=unlimited", ""},
+    {"refused", "$ ulimit -l unlimited\n-bash: ulimit: max locked memory: cannot modify limit: Operation not permitted",
+     "shell sets softhard unlimited refused\n"},
+    {"refused_in_trace",
+     "+ ulimit -l unlimited\n/opt/run.sh: line 3: ulimit: max locked memory: cannot modify limit: Operation not "
+     "permitted",
+     "unknown sets softhard unlimited refused\n"},
+    {"refused_by_dash", "$ ulimit -l unlimited\nsh: 1: ulimit: error setting limit (Operation not permitted)",
+     "shell sets softhard unlimited refused\n"},
+    {"refused_by_sudo", "$ sudo ulimit -l unlimited\nsudo: ulimit: command not found",
+     "shell sets softhard unlimited refused\n"},
+    {"refusal_of_the_second",
+     "$ ulimit -l 64\n$ ulimit -l 128\nbash: ulimit: cannot modify limit: Operation not permitted",
+     "shell sets softhard 65536\nshell sets softhard 131072 refused\n"},
+    {"refusal_without_command", "bash: ulimit: max locked memory: cannot modify limit: Operation not permitted", ""},
+    {"read_again_after_it", "$ ulimit -l\n64\n$ ulimit -l unlimited\n$ ulimit -l\n64",
+     "shell memlock=65536/?\nshell memlock=65536/?\nshell sets softhard unlimited\n"},
+};
+INSTANTIATE_TEST_SUITE_P(Settings, Paste, testing::ValuesIn(kSettings), by_name);
 
 constexpr Row kMachine[] = {
     {"uname_r", "$ uname -r\n7.0.0-1019-nvidia", "kernel=7.0.0-1019-nvidia\n"},
@@ -680,6 +813,82 @@ TEST(PasteReader, CitesFileAndLine) {
   EXPECT_EQ(facts.processes[0].memlock.source.text, "64");
 }
 
+TEST(PasteReader, LibraryPrefixTellsThePid) {
+  Facts facts;
+  PasteReader reader(facts, "x");
+  logs::ShapedLine line = shaped("NCCL_IB_DISABLE set by environment to 0.", 1);
+  line.shape.pid = 4500;
+  line.shape.nccl_prefix = true;
+  reader.feed(line);
+  ASSERT_EQ(facts.processes.size(), 1U);
+  EXPECT_EQ(facts.processes[0].where.pid, 4500);
+  EXPECT_FALSE(facts.processes[0].wrapper_pid);
+}
+
+struct HostRow {
+  const char* input;
+  const char* host;
+};
+
+/// Whose machine a fact tells of: every row ends with the kernel's release.
+TEST(PasteReader, SourceNamesTheMachine) {
+  static constexpr HostRow kRows[] = {
+      {"alice@laptop:~$ uname -r\n6.8.0", "laptop"},
+      {"[root@n1 ~]# uname -r\n6.8.0", "n1"},
+      {"laptop$ uname -r\n6.8.0", "laptop"},
+      {"$ uname -r\n6.8.0", ""},
+      {"alice@laptop:~$ ssh bob@n2 uname -r\n6.8.0", "n2"},
+      {"alice@laptop:~$ ssh localhost uname -r\n6.8.0", "laptop"},
+      {"alice@laptop:~$ ssh n2\n$ uname -r\n6.8.0", "n2"},
+      {"al@login:~$ clush -w n[1-2] uname -r\nn1: 6.8.0", "n1"},
+      {"al@login:~$ pdsh -w n[1-2] uname -r\n@n1@6.8.0", "n1"},
+      {"al@login:~$ pdsh -w n1 uname -r\n6.8.0", ""},
+      {"al@login:~$ srun uname -r\n6.8.0", ""},
+      {"al@login:~$ mpirun -np 2 uname -r\n6.8.0", "login"},
+      {"al@login:~$ mpirun --host n1,n2 uname -r\n6.8.0", ""},
+      {"me@laptop:~$ kubectl exec llm-0 -- uname -r\n6.8.0", "llm-0"},
+      {"me@laptop:~$ kubectl exec deploy/web -- uname -r\n6.8.0", ""},
+      {"bob@n1:~$ docker exec web uname -r\n6.8.0", "n1"},
+      {"bob@n1:~$ docker exec -it web bash\nroot@box:/# uname -r\n6.8.0", "box"},
+      {"bob@n1:~$ docker exec -it web bash\n# uname -r\n6.8.0", "n1"},
+      {"@n7@+ uname -r\n@n7@6.8.0", "n7"},
+      {"al@login:~$ cat slurm-7.out\n$ uname -r\n6.8.0", ""},
+  };
+  for (const HostRow& row : kRows) {
+    const Facts facts = read(row.input);
+    ASSERT_TRUE(facts.kernel.known()) << row.input;
+    EXPECT_EQ(facts.kernel.source.host, row.host) << row.input;
+  }
+}
+
+TEST(PasteReader, EvidentLinesNameTheMachineOfTheOpenPrompt) {
+  EXPECT_EQ(read("root@login1:~# ./show\nCmaFree: 1 kB").meminfo.source.at("CmaFree").host, "login1");
+  EXPECT_EQ(read("al@login1:~$ cat job.out\nCmaFree: 1 kB").meminfo.source.at("CmaFree").host, "");
+  EXPECT_EQ(read("me@laptop:~$ ls -l /dev/infiniband\nls: cannot access '/dev/infiniband': No such file or directory")
+                .device_nodes.at(0)
+                .source.host,
+            "laptop");
+  EXPECT_EQ(read("$ x\n@n7@vm.max_map_count = 65530").sysctl.at("vm.max_map_count").source.host, "n7");
+}
+
+TEST(PasteReader, ContainerCommandKeepsImageAndWords) {
+  const auto only = [](const char* input) {
+    const Facts facts = read(input);
+    return facts.containers.size() == 1 ? facts.containers[0].image + " | " + facts.containers[0].command : "none";
+  };
+  EXPECT_EQ(only("$ docker run --rm hello-world"), "hello-world | ");
+  EXPECT_EQ(only("$ docker run --rm alpine sh -c 'ulimit -l'"), "alpine | sh -c ulimit -l");
+  EXPECT_EQ(only("$ srun --container-image=nvcr.io/x:1 python train.py"), "nvcr.io/x:1 | python train.py");
+  EXPECT_EQ(only("$ apptainer exec --nv img.sif ib_write_bw -d mlx5_0"), "img.sif | ib_write_bw -d mlx5_0");
+}
+
+TEST(PasteReader, SettingCitesItsLine) {
+  const Facts facts = read("alice@n1:~$ ulimit -l\n64\nalice@n1:~$ ulimit -l unlimited");
+  ASSERT_EQ(facts.limit_settings.size(), 1U);
+  EXPECT_EQ(facts.limit_settings[0].source.path, "job.log:3");
+  EXPECT_EQ(facts.limit_settings[0].source.host, "n1");
+}
+
 TEST(PasteReader, SilenceCitesTheCommand) {
   const Facts facts = read("$ lsmod | grep nvidia_peermem\n$ x");
   EXPECT_EQ(facts.modules.at("nvidia_peermem").source.path, "job.log:1");
@@ -720,6 +929,16 @@ TEST(PasteReader, ListsAreBounded) {
   const Facts facts = read(input);
   EXPECT_EQ(facts.processes.size(), 4096U);
   EXPECT_EQ(facts.limits_conf.size(), 1024U);
+}
+
+TEST(PasteReader, SettingsAndNamesAreBounded) {
+  std::string input;
+  for (int i = 0; i < 3000; ++i) input += fmt::format("$ ulimit -l {}\n", i + 1);
+  input += "$ pgrep -a x\n";
+  for (int i = 0; i < 390; ++i) input += fmt::format("{} /bin/x\n", i + 1);
+  const Facts facts = read(input + input);
+  EXPECT_EQ(facts.limit_settings.size(), 1024U);
+  EXPECT_EQ(facts.pid_names.size(), 390U);
 }
 
 TEST(PasteReader, ManyStreamsKeepTheirOwnBlocks) {
