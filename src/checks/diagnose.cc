@@ -249,9 +249,11 @@ std::vector<const Incident*> by_importance(const std::vector<Incident>& incident
   return order;
 }
 
-/// A failure later than a fatal one, on the same run, is not accused of anything: it may be a consequence.
-bool may_be_judged(const Incident& incident, const Incident& main) {
-  return &incident == &main || incident.continued;
+/// A failure later than a fatal one, on the same run, is not accused of anything: it may be a consequence. Only where
+/// nothing is said of the main one, another step of registering memory may explain the run.
+bool may_be_judged(const Incident& incident, const Incident& main, bool main_named) {
+  if (&incident == &main || incident.continued) return true;
+  return !main_named && is_registration(main.first.kind) && is_registration(incident.first.kind);
 }
 
 bool judge_incidents(const logs::LogFindings& log, const Facts& facts, const Policy& policy, bool alone,
@@ -259,7 +261,7 @@ bool judge_incidents(const logs::LogFindings& log, const Facts& facts, const Pol
   const auto order = by_importance(log.incidents);
   bool open = false;
   for (const Incident* incident : order) {
-    if (!may_be_judged(*incident, *order.front())) continue;
+    if (!may_be_judged(*incident, *order.front(), !open)) continue;
     Situation s = incident_situation(*incident, log.context, facts, policy.need);
     s.from_log_alone = alone;
     const std::vector<Answer> answers = ask_all(s);
@@ -267,12 +269,14 @@ bool judge_incidents(const logs::LogFindings& log, const Facts& facts, const Pol
     add_findings(answers, s, report);
     const bool named = std::any_of(report.findings.begin() + static_cast<std::ptrdiff_t>(before), report.findings.end(),
                                    [](const Finding& f) { return f.certainty >= Certainty::kLikely; });
-    if (incident == order.front()) {
+    const bool main = incident == order.front();
+    if (main) {
       open = !named;
-      add_candidates(answers, report);
       add_ruled_out(answers, report);
       add_unknown(answers, report);
     }
+    if (main || open) add_candidates(answers, report);
+    open = open && !named;
   }
   for (const Incident& incident : log.incidents) {
     if (report.incidents.size() < kMostIncidents) report.incidents.push_back(summarise(incident, log.context));

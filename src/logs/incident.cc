@@ -160,16 +160,37 @@ std::vector<Event> causes_first(std::vector<Event> failures) {
   return failures;
 }
 
-/// An exception before the library even starts in the same input was handled: the program went on to start it.
+bool is_import_error(const Event& e) {
+  return e.detail.starts_with("ModuleNotFoundError") || e.detail.starts_with("ImportError");
+}
+
+/// An exception before the library even starts in the same input was handled: the program went on to start it. So was a
+/// missing optional module, if the input goes on to register memory at all.
 void drop_survived_exceptions(std::vector<Event>& failures, const std::vector<Event>& events) {
   std::map<std::string, std::uint64_t> last_start;
+  std::map<std::string, std::uint64_t> last_use;
   for (const Event& e : events) {
-    const bool start = e.kind == Kind::kVersion || e.kind == Kind::kNetUsing;
-    if (start && e.library != "torch") last_start[e.input] = std::max(last_start[e.input], e.line);
+    const bool start =
+        e.kind == Kind::kNetUsing || (e.kind == Kind::kVersion && e.shape.text.starts_with("NCCL version"));
+    const bool use = e.kind == Kind::kInitComplete || (is_registration(e.kind) && !is_weak(e));
+    if (start) last_start[e.input] = std::max(last_start[e.input], e.line);
+    if (use) last_use[e.input] = std::max(last_use[e.input], e.line);
   }
-  std::erase_if(failures, [&last_start](const Event& e) {
-    return e.kind == Kind::kPythonException && last_start.contains(e.input) && e.line < last_start[e.input];
+  const auto before = [](const std::map<std::string, std::uint64_t>& last, const Event& e) {
+    const auto at = last.find(e.input);
+    return at != last.end() && e.line < at->second;
+  };
+  std::erase_if(failures, [&](const Event& e) {
+    if (e.kind != Kind::kPythonException) return false;
+    return before(last_start, e) || (is_import_error(e) && before(last_use, e));
   });
+}
+
+/// What a library tells at a debugging level only is a failure if the process then crashes of it (N-06), else a try.
+void drop_quiet(std::vector<Event>& failures) {
+  const auto crash = [](const Event& e) { return e.kind == Kind::kSegfault || e.kind == Kind::kSigbus; };
+  const bool crashed = std::ranges::any_of(failures, crash);
+  std::erase_if(failures, [crashed](const Event& e) { return e.quiet && !crashed; });
 }
 
 // ---- context
@@ -245,10 +266,6 @@ void read_context(const Event& e, RunContext& run) {
     case Kind::kBanner:
       if (e.library == "aws-ofi-nccl" && run.plugin.empty()) run.plugin = e.detail;
       if (!e.device.empty() && run.devices.size() < 64) run.devices.insert(e.device);
-      if (e.library == "slurm" || e.library == "pyxis" || e.library == "enroot" || e.library == "pbs" ||
-          e.library == "ray" || e.library == "deepspeed") {
-        run.launchers.insert(e.library);
-      }
       break;
     default:
       break;
@@ -264,6 +281,9 @@ void read_launcher(const Event& e, RunContext& run) {
     run.job_inputs.insert(e.input);
   if (!e.shape.launcher.empty()) run.launchers.insert(e.shape.launcher);
   if (e.shape.kubernetes) run.launchers.insert("kubectl");
+  for (const std::string_view launcher : {"slurm", "pyxis", "enroot", "pbs", "ray", "deepspeed"}) {
+    if (e.library == launcher) run.launchers.insert(e.library);
+  }
 }
 
 // ---- did the job go on
@@ -385,6 +405,7 @@ LogFindings derive_incidents(std::vector<Event> events, const RunContext& seed) 
     }
   }
   drop_survived_exceptions(failures, events);
+  drop_quiet(failures);
   order_inputs(failures);
   order_by_time(failures);
   for (Event& e : causes_first(std::move(failures))) place_failure(log.incidents, std::move(e));

@@ -123,9 +123,9 @@ bool opens_field(std::string_view before) {
 bool is_prose(std::string_view before, bool has_error) {
   if (opens_field(before)) return false;
   if (before.find('`') != std::string_view::npos) return true;
+  // Inside an open quotation that is no field's.
   const auto quote = before.rfind('"');
-  if (quote != std::string_view::npos && trim(before.substr(quote + 1)).find(' ') == std::string_view::npos)
-    return true;
+  if (std::ranges::count(before, '"') % 2 == 1 && !opens_field(before.substr(0, quote + 1))) return true;
   if (has_error) return false;
   const auto clause = before.find_last_of(":]");
   if (clause != std::string_view::npos) before.remove_prefix(clause + 1);
@@ -265,7 +265,6 @@ Kind refine_kind(const Event& event, std::string_view text, const Match& match) 
   if (contains(text, "Application is using HUGE pages")) return Kind::kForkHugepages;
   // NCCL asks for dma-buf support with a bad descriptor and says so at INFO level: a probe, not a failure.
   if (is_info(text) && kind == Kind::kRegDmabuf) return Kind::kMention;
-  if (is_ucx_chatter(text)) return Kind::kMention;
   if ((kind == Kind::kCudaOom || kind == Kind::kCudaError) && is_survived(text)) return Kind::kMention;
   if (kind == Kind::kOtherMlock && !event.error && match.pattern->library == "vfio") return Kind::kMention;
   return kind;
@@ -298,7 +297,10 @@ Event make_event(const Match& match, const ShapedLine& line, const std::string& 
   event.line = line.line;
   event.raw = std::string(trim(std::string_view(line.raw).substr(0, kMaxRaw)));
   event.kind = refine_kind(event, text, match);
-  if (is_failure(event.kind) && is_prose(text.substr(0, match.start), event.error.has_value())) {
+  event.quiet = is_failure(event.kind) && is_ucx_chatter(text);
+  const std::string_view verb = group(match, "verb");
+  const std::size_t start = verb.empty() ? match.start : static_cast<std::size_t>(verb.data() - text.data());
+  if (is_failure(event.kind) && is_prose(text.substr(0, start), event.error.has_value())) {
     event.kind = Kind::kMention;
     event.detail = "quoted";
   }
