@@ -124,9 +124,14 @@ Outcome user_namespace(const Situation& s) {
   if (initial && *initial) {
     return ruled_out(fmt::format("the process is in the first user namespace ({})", initial.source.path));
   }
-  if (unlimited(s)) return ruled_out(cleared_reason(s));
+  const bool of_subject = live(s) || s.limit.of_job;
+  if (unlimited(s) && of_subject) return ruled_out(cleared_reason(s));
   if (!initial) return namespace_unknown(s);
   if (live_and_enough(s)) return not_applicable();
+  if (unlimited(s)) {
+    return candidate(60, "CAP_IPC_LOCK of this user namespace does not count; the limit seen is a shell's",
+                     limits::decide_limit(s));
+  }
   Outcome out = limits::limit_finding(
       s, certainty(s), 88,
       fmt::format("CAP_IPC_LOCK is held in a user namespace of its own, where it does not count; the limit is {}",

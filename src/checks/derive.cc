@@ -65,15 +65,55 @@ std::optional<bool> usable_capability(const Process& p, const Facts& facts) {
 
 }  // namespace
 
+namespace {
+
+/// "train.log:120" → 120 if it is of `input`, else nothing.
+std::optional<std::uint64_t> line_in(const Source& source, const std::string& input) {
+  const auto colon = source.path.rfind(':');
+  if (colon == std::string::npos || source.path.substr(0, colon) != input) return std::nullopt;
+  return parse_u64(std::string_view(source.path).substr(colon + 1));
+}
+
+/// The last time the failure is seen in its input: a limit read before that governs it, one raised in between does not
+/// excuse it.
+std::uint64_t last_line(const logs::Incident& incident) {
+  std::uint64_t last = incident.first.line;
+  for (const Event& e : incident.same) {
+    if (e.input == incident.first.input && logs::same_origin_host(e, incident.first)) last = std::max(last, e.line);
+  }
+  return last;
+}
+
+/// Among readings that fit equally well the last one before the failure counts, else the first one after it.
+std::int64_t nearness(const Source& source, const logs::Incident& incident) {
+  const auto line = line_in(source, incident.first.input);
+  if (!line) return 0;
+  constexpr std::int64_t kBefore = std::int64_t{1} << 40;
+  const std::uint64_t failure = last_line(incident);
+  return *line < failure ? kBefore + static_cast<std::int64_t>(*line) : kBefore - static_cast<std::int64_t>(*line);
+}
+
+/// Read by `docker exec X`, `kubectl exec X`: only X's own failure is meant, as far as the names can be compared.
+bool other_target(const Process& p, const Event& first) {
+  if (p.target.empty()) return false;
+  const std::string_view target = std::string_view(p.target).substr(p.target.rfind('/') + 1);
+  const std::string& host = first.shape.host;
+  return host.empty() || (!host.starts_with(target) && !contains(first.shape.wrapper, target));
+}
+
+}  // namespace
+
 const Process* process_of_incident(const logs::Incident& incident, const logs::RunContext& run, const Facts& facts) {
-  const bool container = logs::looks_like_docker_id(incident.first.shape.host) || incident.first.shape.kubernetes;
+  const Event& first = incident.first;
+  const bool container = logs::looks_like_docker_id(first.shape.host) || first.shape.kubernetes;
   const Process* best = nullptr;
-  int best_score = -1;
+  std::pair<int, std::int64_t> best_score{-1, 0};
   for (const Process& p : facts.processes) {
-    if (p.kind == ProcessKind::kShell || !carries_limits(p)) continue;
-    if (other_ranks_fact(p, source_of(p), incident.first, run)) continue;
-    const int score = fit(p, incident.first, container) + (p.memlock.known() ? 1 : 0);
-    if (fit(p, incident.first, container) >= 0 && score > best_score) best = &p, best_score = score;
+    if (p.kind == ProcessKind::kShell || !carries_limits(p) || other_target(p, first)) continue;
+    if (other_ranks_fact(p, source_of(p), first, run)) continue;
+    const int fits = fit(p, first, container);
+    const std::pair score{fits + (p.memlock.known() ? 1 : 0), nearness(source_of(p), incident)};
+    if (fits >= 0 && score > best_score) best = &p, best_score = score;
   }
   return best;
 }
@@ -176,12 +216,73 @@ LimitView derive_limit(const logs::Incident& incident, const logs::RunContext& r
     return view;
   }
   if (const auto inherited = inherited_limit(incident, run, facts)) return *inherited;
+  const Process* shell = nullptr;
   for (const Process& p : facts.processes) {
     if (p.kind != ProcessKind::kShell || !p.memlock.known() || !fits_host(p, incident.first)) continue;
-    from_process(p, "a shell, which may differ from the job", false);
-    return view;
+    if (shell == nullptr || nearness(p.memlock.source, incident) > nearness(shell->memlock.source, incident))
+      shell = &p;
   }
+  if (shell != nullptr) from_process(*shell, "a shell, which may differ from the job", false);
   return view;
+}
+
+namespace {
+
+/// `ulimit -l unlimited` that was not refused, between the reading of the limit and the failure.
+void apply_settings(LimitView& view, const logs::Incident& incident, const Facts& facts) {
+  if (!view.soft || view.at_failure) return;
+  const auto read = line_in(view.source, incident.first.input);
+  for (const LimitSetting& setting : facts.limit_settings) {
+    const auto line = line_in(setting.source, incident.first.input);
+    if (setting.refused || !setting.soft || !line || !read || *line < *read || *line > last_line(incident)) continue;
+    view.soft = setting.value;
+    view.source = setting.source;
+  }
+}
+
+bool is_foreign(const std::string& fact_host, const std::string& host) {
+  if (fact_host.empty() || host.empty()) return false;
+  return fact_host.substr(0, fact_host.find('.')) != host.substr(0, host.find('.'));
+}
+
+template <class T>
+void drop_foreign(Fact<T>& fact, const std::string& host) {
+  if (is_foreign(fact.source.host, host)) fact = {};
+}
+
+template <class Map>
+void drop_foreign_of(Map& facts, const std::string& host) {
+  for (auto& [name, fact] : facts) drop_foreign(fact, host);
+}
+
+}  // namespace
+
+Facts facts_of(const logs::Incident& incident, const Facts& facts) {
+  const std::string& host = incident.first.shape.host;
+  const bool container = logs::looks_like_docker_id(host) || incident.first.shape.kubernetes;
+  Facts own = facts;
+  if (container) return own;  // the node under a container has another name
+  drop_foreign(own.kernel, host);
+  drop_foreign(own.arch, host);
+  drop_foreign(own.distro, host);
+  drop_foreign(own.cmdline, host);
+  drop_foreign(own.nvidia_license, host);
+  drop_foreign(own.rdma_present, host);
+  drop_foreign(own.sshd_usepam, host);
+  drop_foreign(own.modules_complete, host);
+  drop_foreign_of(own.modules, host);
+  drop_foreign_of(own.sysctl, host);
+  drop_foreign_of(own.hugetlb_limit, host);
+  std::erase_if(own.meminfo.bytes, [&own, &host](const auto& entry) {
+    const auto source = own.meminfo.source.find(entry.first);
+    return source != own.meminfo.source.end() && is_foreign(source->second.host, host);
+  });
+  const auto foreign = [&host](const auto& item) { return is_foreign(item.source.host, host); };
+  std::erase_if(own.device_nodes, foreign);
+  std::erase_if(own.limits_conf, foreign);
+  std::erase_if(own.units, foreign);
+  std::erase_if(own.mappings, foreign);
+  return own;
 }
 
 CapabilityView derive_capability(const Process* process, const Facts& facts) {
@@ -213,6 +314,7 @@ Situation incident_situation(const logs::Incident& incident, const logs::RunCont
     s.need = {incident.first.length, fmt::format("{}:{}", incident.first.input, incident.first.line)};
   }
   s.limit = derive_limit(incident, run, s.process, facts);
+  apply_settings(s.limit, incident, facts);
   s.ipc_lock = derive_capability(s.process, facts);
   // UCX 1.14 and later print the hint only when the capability is not effective (uct/ib/base/ib_log.c).
   if (incident.first.limit_hint && !s.ipc_lock.usable) {

@@ -10,6 +10,8 @@ namespace pindown {
 
 /// The process the log's facts describe that is (or stands for) the failing one; null if there is none.
 const Process* process_of_incident(const logs::Incident& incident, const logs::RunContext& run, const Facts& facts);
+/// The facts without those of another machine than the failing one (a login node's lsmod, a laptop's sshd).
+Facts facts_of(const logs::Incident& incident, const Facts& facts);
 LimitView derive_limit(const logs::Incident& incident, const logs::RunContext& run, const Process* process,
                        const Facts& facts);
 CapabilityView derive_capability(const Process* process, const Facts& facts);

@@ -262,7 +262,8 @@ bool judge_incidents(const logs::LogFindings& log, const Facts& facts, const Pol
   bool open = false;
   for (const Incident* incident : order) {
     if (!may_be_judged(*incident, *order.front(), !open)) continue;
-    Situation s = incident_situation(*incident, log.context, facts, policy.need);
+    const Facts own = facts_of(*incident, facts);
+    Situation s = incident_situation(*incident, log.context, own, policy.need);
     s.from_log_alone = alone;
     const std::vector<Answer> answers = ask_all(s);
     const std::size_t before = report.findings.size();

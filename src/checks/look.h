@@ -98,6 +98,17 @@ inline std::string_view short_name(std::string_view host) {
   return host.substr(0, host.find('.'));
 }
 
+/// "node09" of "node09: [12.0] mlx5_core …", as pdsh and grep mark lines; empty without such a mark.
+inline std::string_view line_mark(std::string_view raw) {
+  const auto colon = raw.find(": ");
+  if (colon == std::string_view::npos || colon == 0 || colon > 64) return {};
+  const std::string_view mark = raw.substr(0, colon);
+  for (const char c : mark) {
+    if (!is_alnum(c) && c != '-' && c != '.' && c != '_') return {};
+  }
+  return mark == "kernel" || mark == "dmesg" ? std::string_view() : mark;
+}
+
 /// The kernel's line is of another host, or of another day, than the failure.
 inline bool unrelated(const Situation& s, const Event& kernel) {
   if (!s.incident) return false;
@@ -108,6 +119,12 @@ inline bool unrelated(const Situation& s, const Event& kernel) {
     const std::int64_t earlier = before ? *kernel.shape.time_us : *failed.time_us;
     const std::int64_t later = before ? *failed.time_us : *kernel.shape.time_us;
     if (earlier < later - kDay) return true;
+  }
+  // Both lines are marked, and the mark of the failure is its host.
+  const std::string_view mark = line_mark(s.incident->first.raw);
+  const std::string_view other_mark = line_mark(kernel.raw);
+  if (!mark.empty() && !other_mark.empty() && mark != other_mark && short_name(mark) == short_name(failed.host)) {
+    return !s.incident->hosts.contains(std::string(other_mark));
   }
   // A container's name says nothing of the node it runs on.
   if (kernel.shape.host.empty() || failed.host.empty() || s.in_container() || s.pod_like_name()) return false;

@@ -206,6 +206,13 @@ bool sshd_has_more(const Situation& s, Evidence& evidence) {
   return false;
 }
 
+/// One shell is unlimited and another, perhaps the one the ranks get, is not.
+bool another_has_less(const Situation& s) {
+  return std::ranges::any_of(s.facts->processes, [&s](const Process& p) {
+    return p.memlock && p.memlock->soft && !limits::would_do(*p.memlock->soft, s);
+  });
+}
+
 std::string unlimited_why(const Situation& s) {
   return fmt::format("the limit seen is unlimited ({})", limits::plain(s.limit.source.path));
 }
@@ -236,7 +243,7 @@ Outcome sshd_usepam_off(const Situation& s) {
     return ruled_out(fmt::format("{} says UsePAM yes", usepam.source.path));
   }
   if (!limits::session_by_pam(s)) return not_applicable();
-  if (s.limit_unlikely()) return ruled_out(unlimited_why(s));
+  if (s.limit_unlikely() && !another_has_less(s)) return ruled_out(unlimited_why(s));
   const std::string summary = "sshd runs without PAM, so limits.conf is never read: " + limits::need_against_have(s);
   if (!limits::guilty(standing)) {
     return candidate(60, "UsePAM is off, so an ssh session has the limit of sshd itself", limits::decide_limit(s));

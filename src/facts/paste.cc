@@ -399,6 +399,16 @@ bool PasteReader::feed(const logs::ShapedLine& line) {
   return understood;
 }
 
+bool PasteReader::expects(const logs::ShapedLine& line) const {
+  const Stream* s = find_stream(*state_, line.shape);
+  if (!s || !s->open) return false;
+  if (s->settings > 0 && is_refusal(std::string_view(line.shape.text).substr(0, kMaxLine))) return true;
+  const bool library = line.shape.nccl_prefix || line.shape.ucx_prefix;
+  return !library && std::ranges::any_of(s->command.questions, [](const Question& q) {
+    return q.topic == Topic::kProcessList || q.topic == Topic::kPidList;
+  });
+}
+
 void PasteReader::end_block() {
   for (Stream& s : state_->streams) {
     // Another rank's line may come between a rank's command and its output; only a lone stream's silence is an answer.

@@ -29,6 +29,9 @@ class PasteReader {
   PasteReader(PasteReader&&) noexcept;
   /// Returns true if the line was understood as a command or as a fact.
   bool feed(const logs::ShapedLine& line);
+  /// True for a line that should be fed although it looks like a library's message: a row of `ps | grep raylet`, or the
+  /// shell's "cannot modify limit" behind a command that set one.
+  bool expects(const logs::ShapedLine& line) const;
   /// A line of a known library came, or the input ended: pasted output is over.
   void end_block();
   /// Words that must be looked for in a large log to find pasted lines at all (at least 4 bytes each).

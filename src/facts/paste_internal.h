@@ -239,6 +239,7 @@ void learn_memlock(const Context& c, const MemlockLimit& limit);
 void learn_settings(const Context& c);
 /// "cannot modify limit" and the other shells' words for it: what the open command wanted to set was refused.
 bool read_refusal(const Context& c);
+bool is_refusal(std::string_view text);
 
 // paste_dispatch.cc
 /// Lines that say themselves what they are.

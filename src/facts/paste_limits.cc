@@ -329,7 +329,7 @@ std::vector<LimitRequest> settings_of(const SimpleCommand& command) {
   return out;
 }
 
-bool read_refusal(const Context& c) {
+bool is_refusal(std::string_view text) {
   static constexpr std::array<std::string_view, 10> kWords = {"cannot modify limit",
                                                               "exceeds hard limit",
                                                               "exceeds allowable limit",
@@ -340,9 +340,12 @@ bool read_refusal(const Context& c) {
                                                               "ulimit: command not found",
                                                               "ulimit: not found",
                                                               "Can't set hard limit"};
+  return std::ranges::any_of(kWords, [&](std::string_view word) { return contains(text, word); });
+}
+
+bool read_refusal(const Context& c) {
   Stream& s = c.stream;
-  if (s.settings == 0) return false;
-  if (std::ranges::none_of(kWords, [&](std::string_view word) { return contains(c.text, word); })) return false;
+  if (s.settings == 0 || !is_refusal(c.text)) return false;
   auto& all = c.facts.limit_settings;
   for (std::size_t i = s.first_setting; i < std::min(s.first_setting + s.settings, all.size()); ++i) {
     all[i].refused = true;

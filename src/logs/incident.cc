@@ -376,9 +376,12 @@ void adopt_orphans(LogFindings& log, std::vector<Event>& echoes) {
 
 }  // namespace
 
+bool same_origin_host(const Event& a, const Event& b) {
+  return a.shape.host.empty() || b.shape.host.empty() || a.shape.host == b.shape.host;
+}
+
 bool same_origin(const Event& a, const Event& b) {
-  if (a.input != b.input) return false;
-  if (!a.shape.host.empty() && !b.shape.host.empty() && a.shape.host != b.shape.host) return false;
+  if (a.input != b.input || !same_origin_host(a, b)) return false;
   if (a.shape.pid && b.shape.pid && a.shape.pid != b.shape.pid) return false;
   if (a.shape.rank && b.shape.rank && a.shape.rank != b.shape.rank) return false;
   return a.shape.wrapper.empty() || b.shape.wrapper.empty() || a.shape.wrapper == b.shape.wrapper ||

@@ -70,6 +70,7 @@ struct LogFindings {
   bool initialised = false;         // an explicit sign that initialisation finished
 };
 
+bool same_origin_host(const Event& a, const Event& b);
 /// Two lines that may be of one process: nothing that both name differs.
 bool same_origin(const Event& a, const Event& b);
 

@@ -299,7 +299,9 @@ Event make_event(const Match& match, const ShapedLine& line, const std::string& 
   event.kind = refine_kind(event, text, match);
   event.quiet = is_failure(event.kind) && is_ucx_chatter(text);
   const std::string_view verb = group(match, "verb");
-  const std::size_t start = verb.empty() ? match.start : static_cast<std::size_t>(verb.data() - text.data());
+  const std::size_t start = verb.empty() || !match.pattern->library.empty()
+                                ? match.start
+                                : static_cast<std::size_t>(verb.data() - text.data());
   if (is_failure(event.kind) && is_prose(text.substr(0, start), event.error.has_value())) {
     event.kind = Kind::kMention;
     event.detail = "quoted";

@@ -54,6 +54,7 @@ struct Row {
 
 std::vector<Row> rows() {
   using namespace std::string_literals;
+  using namespace std::string_view_literals;
   return {
       {"no literal", {}, "anything at all, longer than one step of thirty-two bytes"},
       {"empty text", {"abcd"}, ""},
@@ -64,14 +65,13 @@ std::vector<Row> rows() {
       {"one inside the other", {"ibv_", "Call to ibv_", "ibv_reg_mr", "reg_"}, "WARN Call to ibv_reg_mr_iova2 failed"},
       {"same first bytes", {"failed", "failure", "fail: ", "fail"}, "fail failed failure fail: fai"},
       {"the same literal twice", {"abcd", "abcd"}, "xxabcdxx"},
-      {"NUL and high bytes", {"a\0b\xff"s.c_str(), {"\0\0\0\x80", 4}}, "x\0\0\0\x80 a\0b\xff"s},
+      {"NUL and high bytes", {"a\0b\xff"sv, "\0\0\0\x80"sv}, "x\0\0\0\x80 a\0b\xff"s},
       {"cut off at the end", {"memory registration failed"}, std::string(64, '.') + "memory registration faile"},
   };
 }
 
 TEST(Literals, FindWhatPlainSearchFinds) {
-  for (Row row : rows()) {
-    std::erase_if(row.literals, [](std::string_view l) { return l.size() < 4; });
+  for (const Row& row : rows()) {
     SCOPED_TRACE(row.name);
     EXPECT_EQ(by_set(row.literals, row.text), plain(row.literals, row.text));
     EXPECT_EQ(by_sieve(row.literals, row.text), plain(row.literals, row.text));

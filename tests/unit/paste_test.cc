@@ -882,6 +882,23 @@ TEST(PasteReader, ContainerCommandKeepsImageAndWords) {
   EXPECT_EQ(only("$ apptainer exec --nv img.sif ib_write_bw -d mlx5_0"), "img.sif | ib_write_bw -d mlx5_0");
 }
 
+TEST(PasteReader, ExpectsWhatLooksLikeALibrarysLine) {
+  Facts facts;
+  PasteReader reader(facts, "x");
+  const auto row = shaped("4411 Mon Mar 2 08:00:01 2026 /opt/ray/raylet/raylet", 2);
+  const auto refusal = shaped("bash: ulimit: max locked memory: cannot modify limit: Operation not permitted", 2);
+  EXPECT_FALSE(reader.expects(row));
+  EXPECT_FALSE(reader.expects(refusal));
+  reader.feed(shaped("$ ps -eo pid,lstart,cmd | grep raylet", 1));
+  EXPECT_TRUE(reader.expects(row));
+  EXPECT_FALSE(reader.expects(shaped("@2@4411 raylet", 2)));
+  reader.feed(shaped("$ ulimit -l unlimited", 3));
+  EXPECT_FALSE(reader.expects(row));
+  EXPECT_TRUE(reader.expects(refusal));
+  reader.end_block();
+  EXPECT_FALSE(reader.expects(refusal));
+}
+
 TEST(PasteReader, SettingCitesItsLine) {
   const Facts facts = read("alice@n1:~$ ulimit -l\n64\nalice@n1:~$ ulimit -l unlimited");
   ASSERT_EQ(facts.limit_settings.size(), 1U);

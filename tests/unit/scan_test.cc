@@ -57,14 +57,15 @@ struct Scanned {
 const ScanLiterals kLiterals{{"TRIGGER", "OTHER-TRIGGER-WORD"}, {"context", "NET/IB : Using"}};
 
 /// Everything is large: windows and Sieve from the first byte on.
-ScanLimits large(std::size_t block = std::size_t{64} << 10) {
+ScanLimits large(std::size_t block = std::size_t{80} << 10) {
   return {.sieve_from = 0, .large_from = 1, .window = 256 << 10, .context_lines = 50, .block = block};
 }
 ScanLimits small(std::uint64_t sieve_from, std::size_t block) {
   return {.sieve_from = sieve_from, .large_from = ~std::uint64_t{0}, .block = block};
 }
 
-Scanned scan(InputStream& input, const ScanLimits& limits) {
+/// `giant`: a line longer than a block comes in pieces, each with the line's number.
+Scanned scan(InputStream& input, const ScanLimits& limits, bool giant = false) {
   Scanned out;
   std::uint64_t before = 0;
   out.result = scan_lines(
@@ -74,7 +75,7 @@ Scanned scan(InputStream& input, const ScanLimits& limits) {
         EXPECT_EQ(text.find('\n'), std::string_view::npos);
         before = line;
         out.longest = std::max(out.longest, text.size());
-        EXPECT_TRUE(out.lines.try_emplace(line, text).second || text.size() >= limits.block / 2) << "twice: " << line;
+        EXPECT_TRUE(out.lines.try_emplace(line, text).second || giant) << "twice: " << line;
       },
       limits);
   return out;
@@ -109,7 +110,7 @@ TEST(Scan, EnginesAndBlocksDeliverTheSame) {
   const Scanned expected = scan(text, small(~std::uint64_t{0}, 256 << 10));
   expect_right_numbers(expected.lines);
   for (const auto& [number, words] : special) EXPECT_TRUE(expected.lines.contains(number)) << number;
-  for (const std::size_t block : {std::size_t{4096}, std::size_t{65536}, std::size_t{1} << 20}) {
+  for (const std::size_t block : {std::size_t{100'000}, std::size_t{256} << 10, std::size_t{1} << 20}) {
     for (const std::uint64_t sieve_from : {std::uint64_t{0}, std::uint64_t{300'000}, ~std::uint64_t{0}}) {
       const Scanned got = scan(text, small(sieve_from, block));
       EXPECT_EQ(got.lines, expected.lines) << block << ' ' << sieve_from;
@@ -121,7 +122,7 @@ TEST(Scan, EnginesAndBlocksDeliverTheSame) {
 
 TEST(Scan, HeadTailAndLinesAfterATriggerAreDelivered) {
   const std::string text = numbered(40000, {{20000, "TRIGGER"}});
-  for (const ScanLimits& limits : {small(0, 4096), small(0, 256 << 10), large()}) {
+  for (const ScanLimits& limits : {small(0, 100'000), small(0, 256 << 10), large()}) {
     const Scanned got = scan(text, limits);
     expect_right_numbers(got.lines);
     EXPECT_TRUE(got.lines.contains(1));
@@ -227,8 +228,8 @@ TEST(Scan, LinesAtBlockBorders) {
     const std::string text = std::string(length, 'a') + "\n" + "2 TRIGGER\n3 end\n";
     const Scanned got = scan(text, small(0, 4096));
     EXPECT_EQ(got.result.lines, 3U) << length;
-    EXPECT_EQ(got.lines[2], "2 TRIGGER") << length;
-    EXPECT_EQ(got.lines[3], "3 end") << length;
+    EXPECT_EQ(got.lines.at(2), "2 TRIGGER") << length;
+    EXPECT_EQ(got.lines.at(3), "3 end") << length;
   }
 }
 
@@ -236,7 +237,7 @@ TEST(Scan, AGiantLineIsPassedInPieces) {
   const std::size_t giant = std::size_t{20} << 20;
   MemoryStream input("1 begin\n" + std::string(giant, 'x') + " TRIGGER " + std::string(5000, 'y') + "\n3 TRIGGER\n");
   const ScanLimits limits = large(256 << 10);
-  const Scanned got = scan(input, limits);
+  const Scanned got = scan(input, limits, true);
   EXPECT_EQ(got.result.lines, 3U);
   EXPECT_EQ(got.lines.at(3), "3 TRIGGER");
   EXPECT_LE(got.longest, limits.block) << "memory is bounded by the block";
