@@ -98,7 +98,7 @@ bool other_target(const Process& p, const Event& first) {
   if (p.target.empty()) return false;
   const std::string_view target = std::string_view(p.target).substr(p.target.rfind('/') + 1);
   const std::string& host = first.shape.host;
-  return host.empty() || (!host.starts_with(target) && !contains(first.shape.wrapper, target));
+  return !host.empty() && !host.starts_with(target) && !contains(first.shape.wrapper, target);
 }
 
 }  // namespace
@@ -109,7 +109,9 @@ const Process* process_of_incident(const logs::Incident& incident, const logs::R
   const Process* best = nullptr;
   std::pair<int, std::int64_t> best_score{-1, 0};
   for (const Process& p : facts.processes) {
-    if (p.kind == ProcessKind::kShell || !carries_limits(p) || other_target(p, first)) continue;
+    // A shell in a child user namespace is inside the container; any other shell may be anywhere.
+    if (p.kind == ProcessKind::kShell && p.initial_userns.value != false) continue;
+    if (!carries_limits(p) || other_target(p, first)) continue;
     if (other_ranks_fact(p, source_of(p), first, run)) continue;
     const int fits = fit(p, first, container);
     const std::pair score{fits + (p.memlock.known() ? 1 : 0), nearness(source_of(p), incident)};
@@ -178,6 +180,16 @@ void complete_hard(LimitView& view, const Facts& facts) {
 
 }  // namespace
 
+namespace {
+
+/// A shell on the failing host tells more than one on a machine without a name.
+std::pair<bool, std::int64_t> shell_rank(const Process& p, const logs::Incident& incident) {
+  const bool named = !p.where.host.empty() && p.where.host == incident.first.shape.host;
+  return {named, nearness(p.memlock.source, incident)};
+}
+
+}  // namespace
+
 LimitView derive_limit(const logs::Incident& incident, const logs::RunContext& run, const Process* process,
                        const Facts& facts) {
   LimitView view;
@@ -219,8 +231,7 @@ LimitView derive_limit(const logs::Incident& incident, const logs::RunContext& r
   const Process* shell = nullptr;
   for (const Process& p : facts.processes) {
     if (p.kind != ProcessKind::kShell || !p.memlock.known() || !fits_host(p, incident.first)) continue;
-    if (shell == nullptr || nearness(p.memlock.source, incident) > nearness(shell->memlock.source, incident))
-      shell = &p;
+    if (shell == nullptr || shell_rank(p, incident) > shell_rank(*shell, incident)) shell = &p;
   }
   if (shell != nullptr) from_process(*shell, "a shell, which may differ from the job", false);
   return view;

@@ -193,11 +193,17 @@ struct MapCount {
   }
 };
 
+/// Nothing that both name differs: a count of another host's or pid's maps is not this failure's.
+bool may_be_the_failing(const Process& p, const Event& first) {
+  if (!p.where.host.empty() && !first.shape.host.empty() && p.where.host != first.shape.host) return false;
+  return !p.where.pid || !first.shape.pid || p.where.pid == first.shape.pid;
+}
+
 std::optional<MapCount> map_count(const Situation& s) {
   const Process* process = s.process && s.process->map_count ? s.process : nullptr;
   if (!process && s.incident) {
     for (const Process& other : s.facts->processes) {
-      if (other.map_count) process = &other;
+      if (other.map_count && may_be_the_failing(other, s.incident->first)) process = &other;
     }
   }
   if (!process) return std::nullopt;

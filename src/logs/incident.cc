@@ -187,10 +187,16 @@ void drop_survived_exceptions(std::vector<Event>& failures, const std::vector<Ev
 }
 
 /// What a library tells at a debugging level only is a failure if the process then crashes of it (N-06), else a try.
-void drop_quiet(std::vector<Event>& failures) {
+void drop_quiet(std::vector<Event>& failures, RunContext& run) {
   const auto crash = [](const Event& e) { return e.kind == Kind::kSegfault || e.kind == Kind::kSigbus; };
   const bool crashed = std::ranges::any_of(failures, crash);
-  std::erase_if(failures, [crashed](const Event& e) { return e.quiet && !crashed; });
+  if (crashed) return;
+  for (const Event& e : failures) {
+    if (!e.quiet || run.notes.size() >= kKeep) continue;
+    run.notes.push_back(e);
+    run.notes.back().kind = Kind::kMention;
+  }
+  std::erase_if(failures, [](const Event& e) { return e.quiet; });
 }
 
 // ---- context
@@ -408,7 +414,7 @@ LogFindings derive_incidents(std::vector<Event> events, const RunContext& seed) 
     }
   }
   drop_survived_exceptions(failures, events);
-  drop_quiet(failures);
+  drop_quiet(failures, log.context);
   order_inputs(failures);
   order_by_time(failures);
   for (Event& e : causes_first(std::move(failures))) place_failure(log.incidents, std::move(e));

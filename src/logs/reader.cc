@@ -330,7 +330,7 @@ bool is_numeric_row(std::string_view text) {
 /// (perftest).
 bool is_table_header(std::string_view text) {
   text = trim(text);
-  return text.starts_with('#') && (icontains(text, "size") || icontains(text, "bytes"));
+  return text.starts_with('#') && (icontains(text, "size") || icontains(text, "bytes") || contains(text, "OSU MPI"));
 }
 
 /// What programs print when they have done what they were started for.

@@ -110,6 +110,11 @@ class LogReader {
       paste_seen_ = true;
       return;
     }
+    if (paste_.expects(shaped) && paste_.feed(shaped)) {
+      paste_seen_ = true;
+      (void)events_.feed(shaped);  // a shell's "cannot modify limit" is an event as well
+      return;
+    }
     if (events_.feed(shaped)) {
       paste_.end_block();
       return;

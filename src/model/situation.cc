@@ -148,7 +148,10 @@ std::optional<Certainty> Situation::limit_guilty() const {
   if (limit.of_job && proven_by_size(*this)) return Certainty::kProven;
   if (limit.inherited) return *limit.soft < kLow ? std::optional(Certainty::kLikely) : std::nullopt;
   // A shell's low limit makes the job's low limit likely where the job inherits from such a shell, and only there.
-  if (!limit.of_job) return *limit.soft < kLow && !in_container() ? std::optional(Certainty::kLikely) : std::nullopt;
+  const bool over = incident->first.length && Limit{*incident->first.length} > *limit.soft;
+  if (!limit.of_job) {
+    return (over || *limit.soft < kLow) && !in_container() ? std::optional(Certainty::kLikely) : std::nullopt;
+  }
   if (limit.at_failure && incident->first.limit_hint) return Certainty::kLikely;
   const auto length = incident->first.length;
   if (length && Limit{*length} > *limit.soft) return Certainty::kLikely;
