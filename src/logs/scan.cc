@@ -255,11 +255,8 @@ class Scan {
   }
 
   void take(const Block& block, const Place& here) {
-    const bool capped = here.offset >= limits_.large_from || windowed_;
     const auto is_trigger = [this](std::uint32_t id) { return id < seen_.size(); };
-    const auto is_wanted = [this, capped](std::uint32_t id) {
-      return !capped || ++delivered_[id] <= limits_.context_lines;
-    };
+    const auto is_wanted = [this](std::uint32_t id) { return ++delivered_[id] <= limits_.context_lines; };
     walker_.walk(block, hits_, is_wanted, is_trigger);
     const std::uint64_t end = here.offset + block.text.size();
     if (block.cut && end > result_.bytes) ++result_.cut;

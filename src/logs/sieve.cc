@@ -77,9 +77,9 @@ Sieve::Sieve(const std::vector<std::string_view>& literals) : literals_(literals
 /// apart, what its bytes' frequency alone lets expect.
 double Sieve::passing(std::size_t bucket, const Probe& with) const {
   const unsigned bit = 1U << (bucket % 8);
-  std::array<std::array<bool, 256>, kPlaces> open{};
+  std::array<std::array<bool, 256>, kProbe> open{};
   double product = 1;
-  for (std::size_t k = 0; k < kPlaces; ++k) {
+  for (std::size_t k = 0; k < kProbe; ++k) {
     auto low = low_[bucket / 8][k];
     auto high = high_[bucket / 8][k];
     const unsigned own = with.word >> (8 * k) & 0xFFU;
@@ -96,7 +96,7 @@ double Sieve::passing(std::size_t bucket, const Probe& with) const {
   double places = 0;
   for (std::size_t at = 0; at + kProbe <= kOrdinary.size(); ++at) {
     bool pass = true;
-    for (std::size_t k = 0; k < kPlaces && pass; ++k) pass = open[k][static_cast<unsigned char>(kOrdinary[at + k])];
+    for (std::size_t k = 0; k < kProbe && pass; ++k) pass = open[k][static_cast<unsigned char>(kOrdinary[at + k])];
     places += pass ? 1 : 0;
   }
   return places + product;
@@ -110,7 +110,7 @@ void Sieve::fill_buckets(std::vector<Probe> probes) {
     if (i == 0 || probes[i].word != probes[i - 1].word) bucket = best_bucket(probes[i]);
     buckets_[bucket].push_back(probes[i]);
     const auto bit = static_cast<std::uint8_t>(1U << (bucket % 8));
-    for (std::size_t k = 0; k < kPlaces; ++k) {
+    for (std::size_t k = 0; k < kProbe; ++k) {
       const unsigned byte = probes[i].word >> (8 * k) & 0xFFU;
       low_[bucket / 8][k][byte & 15U] |= bit;
       high_[bucket / 8][k][byte >> 4] |= bit;
@@ -131,7 +131,7 @@ std::size_t Sieve::best_bucket(const Probe& probe) {
 
 std::uint32_t Sieve::buckets_at(const char* text) const {
   std::uint32_t buckets = 0xFFFF;
-  for (std::size_t k = 0; k < kPlaces; ++k) {
+  for (std::size_t k = 0; k < kProbe; ++k) {
     const auto byte = static_cast<unsigned char>(text[k]);
     const auto of = [&](std::size_t group) {
       return static_cast<std::uint32_t>(low_[group][k][byte & 15U] & high_[group][k][byte >> 4]);
@@ -163,10 +163,10 @@ bool Sieve::usable() {
 [[gnu::target("avx2")]] std::size_t Sieve::find_wide(std::string_view text,
                                                      std::vector<std::pair<std::size_t, std::uint32_t>>& hits) const {
   constexpr std::size_t kStep = 32;
-  __m256i low[2][kPlaces];
-  __m256i high[2][kPlaces];
+  __m256i low[2][kProbe];
+  __m256i high[2][kProbe];
   for (std::size_t group = 0; group < 2; ++group) {
-    for (std::size_t k = 0; k < kPlaces; ++k) {
+    for (std::size_t k = 0; k < kProbe; ++k) {
       low[group][k] =
           _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(low_[group][k].data())));
       high[group][k] =
@@ -177,8 +177,8 @@ bool Sieve::usable() {
   std::size_t at = 0;
   for (; at + kStep + kProbe <= text.size(); at += kStep) {
     __m256i pass[2] = {_mm256_set1_epi8(-1), _mm256_set1_epi8(-1)};
-#pragma GCC unroll 3
-    for (std::size_t k = 0; k < kPlaces; ++k) {
+#pragma GCC unroll 4
+    for (std::size_t k = 0; k < kProbe; ++k) {
       const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(text.data() + at + k));
       const __m256i lower = _mm256_and_si256(bytes, half);
       const __m256i upper = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), half);

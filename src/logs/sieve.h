@@ -24,8 +24,7 @@ class Sieve {
   void find(std::string_view text, std::vector<std::pair<std::size_t, std::uint32_t>>& hits) const;
 
  private:
-  static constexpr std::size_t kProbe = 4;     // bytes compared first of each literal
-  static constexpr std::size_t kPlaces = 3;    // of these, looked up in tables
+  static constexpr std::size_t kProbe = 4;     // bytes looked for of each literal
   static constexpr std::size_t kBuckets = 16;  // literals that share tables
   struct Probe {
     std::uint32_t word = 0;  // the bytes looked for
@@ -33,7 +32,7 @@ class Sieve {
     std::uint32_t at = 0;  // where in the literal they stand
   };
   /// Bit b of low[g][k][x]: a literal of bucket 8 * g + b has a byte with the lower half x at place k of its probe.
-  using Tables = std::array<std::array<std::array<std::uint8_t, 16>, kPlaces>, kBuckets / 8>;
+  using Tables = std::array<std::array<std::array<std::uint8_t, 16>, kProbe>, kBuckets / 8>;
 
   void fill_buckets(std::vector<Probe> probes);
   std::size_t best_bucket(const Probe& probe);

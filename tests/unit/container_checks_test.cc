@@ -307,26 +307,33 @@ TEST(UlimitRefused, TheRuntimeSaysSo) {
 
 // ---- PD304
 
+Box pod(Kind kind = Kind::kRegMr, int error = ENOMEM) {
+  Box box(kind, error);
+  box.host("llm-train-worker-1").run.launchers = {"kubectl"};
+  return box;
+}
+
 TEST(PodRoute, KnownAndUnknownLimit) {
-  const Outcome out = Box().host("llm-train-worker-1").has(Limit{8 * kMib}).asks("PD304");
+  const Outcome out = pod().has(Limit{8 * kMib}).asks("PD304");
   expect_found(out, Certainty::kLikely, 56, 70);  // above PD101
   EXPECT_TRUE(remedies_say(out, "kubectl delete pod"));
-  const Outcome open = Box().host("llm-train-worker-1").asks("PD304");
+  const Outcome open = pod().asks("PD304");
   expect_candidate(open);
   EXPECT_EQ(open.weight, 62);
   EXPECT_NE(open.decide.find("kubectl exec llm-train-worker-1 -- grep"), std::string::npos) << open.decide;
+  const Outcome name = Box().host("llm-train-worker-1").asks("PD304");  // nothing but a name: a question
+  expect_candidate(name);
+  EXPECT_LT(name.weight, open.weight);
 }
 
 TEST(PodRoute, InnocentPodsAndOtherPlaces) {
-  expect_ruled_out(Box().host("llm-train-worker-1").has(Limit::unlimited()).asks("PD304"), "unlimited");
-  Box capable;
+  expect_ruled_out(pod().has(Limit::unlimited()).asks("PD304"), "unlimited");
+  Box capable = pod();
   capable.capability = {true, "CapEff has bit 14", {}};
-  expect_ruled_out(capable.host("llm-train-worker-1").has(Limit{8 * kMib}).asks("PD304"), "CapEff has bit 14");
+  expect_ruled_out(capable.has(Limit{8 * kMib}).asks("PD304"), "CapEff has bit 14");
   expect_silent(Box().host("5f3c9a7d10be").has(Limit{8 * kMib}).asks("PD304"));
-  Box fault(Kind::kRegMr, EFAULT);
-  expect_silent(fault.host("llm-train-worker-1").has(Limit{8 * kMib}).asks("PD304"));
-  Box dmabuf(Kind::kRegDmabuf, ENOMEM);
-  expect_silent(dmabuf.host("llm-train-worker-1").has(Limit{8 * kMib}).asks("PD304"));
+  expect_silent(pod(Kind::kRegMr, EFAULT).has(Limit{8 * kMib}).asks("PD304"));
+  expect_silent(pod(Kind::kRegDmabuf, ENOMEM).has(Limit{8 * kMib}).asks("PD304"));
 }
 
 TEST(PodRoute, ASlurmNodeWithAPodsNameIsNoPod) {
@@ -398,7 +405,9 @@ TEST(UserNamespace, HeldButVoid) {
   box.process.initial_userns = known(true);
   expect_ruled_out(box.asks("PD306"), "first user namespace");
   box.process.initial_userns = {};
+  box.capability.usable.reset();
   expect_candidate(box.asks("PD306"));
+  EXPECT_GE(box.asks("PD306").weight, 65);
   box.caps(0, kAllCapabilities);
   expect_silent(box.asks("PD306"));
 }

@@ -102,8 +102,15 @@ TEST(OtherFailure, NamesWhatCameFirst) {
 }
 
 TEST(Crash, EchoOfARegistrationOrReasonToLookBack) {
-  Scene scene(Kind::kRegMr, EFAULT);
-  scene.echo(Kind::kSegfault);
+  Scene bare(Kind::kRegMr, EFAULT);
+  bare.echo(Kind::kSegfault);
+  expect_found(ask(bare, "PD706"), Certainty::kLikely, 30, 49);  // whatever explains the failure outranks it
+  EXPECT_EQ(ask(bare, "PD706").severity, Severity::kError);
+  Scene release(Kind::kSegfault);
+  release.incident.first.raw = "#0 0x7f in ibv_dereg_mr (mr=0x0)";
+  expect_found(ask(release, "PD706"), Certainty::kLikely, 60);
+  Scene scene(Kind::kRegMr, ENOMEM);
+  scene.soft(Limit{65536}).echo(Kind::kSegfault);
   const Outcome note = ask(scene, "PD706");
   expect_found(note, Certainty::kPossible, 0, 29);
   EXPECT_EQ(note.severity, Severity::kNote);
