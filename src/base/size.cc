@@ -47,7 +47,7 @@ std::expected<Limit, std::string> parse_size(std::string_view text) {
   const std::uint64_t unit = std::uint64_t{1} << (10 * power);
   if (*number > (Limit::kInfinity - unit) / unit)
     return std::unexpected(fmt::format("'{}' is too large", escape(text, 60)));
-  return Limit{*number * unit + unit / 100 * hundredths};
+  return Limit{*number * unit + unit / 100 * hundredths + unit % 100 * hundredths / 100};
 }
 
 std::string format_size(std::uint64_t bytes) {

@@ -777,8 +777,9 @@ constexpr Check kTable[] = {
       "(drivers/infiniband/hw/mlx5/main.c); 'limits exceeded' becomes -ENOMEM. ibv_open_device() itself pins nothing, "
       "so its ENOMEM is never RLIMIT_MEMLOCK (public reports: openucx 6049, Open MPI 6854; about 126 and more "
       "processes on a node).",
-      "ibv_open_device failing with ENOMEM, certain when the kernel log has ALLOC_UAR with the same pid; or queues "
-      "failing next to that kernel line.",
+      "ibv_open_device failing with ENOMEM on an mlx5 device (a candidate on any other), certain when the kernel log "
+      "has "
+      "ALLOC_UAR with the same pid; or queues failing next to that kernel line.",
       "Start fewer processes per node, or enlarge the UAR BAR by one power of two and reboot (VF_LOG_BAR_SIZE for "
       "virtual functions):\n\n    BDF=$(basename \"$(readlink /sys/class/infiniband/mlx5_0/device)\")\n    N=$("
       "mlxconfig -d \"$BDF\" query PF_LOG_BAR_SIZE | awk '/PF_LOG_BAR_SIZE/ { print $NF }')\n    mlxconfig -d "

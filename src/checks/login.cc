@@ -60,20 +60,21 @@ Check it inside the rank, not in your shell:
     {.code = "PD102",
      .slug = "sshd-usepam-off",
      .title = "sshd runs without PAM, so limits.conf is never read",
-     .page = {.meaning =
-                  R"page(Sessions and remote ranks that come through sshd have exactly the limit of the sshd daemon,
+     .page =
+         {.meaning =
+              R"page(Sessions and remote ranks that come through sshd have exactly the limit of the sshd daemon,
 often 8 MiB or 64 KiB. Edits of limits.conf change nothing for them, while a console login or `su -`
 shows the new value.)page",
-              .why = R"page(limits.conf is read by pam_limits, and sshd opens a PAM session only with `UsePAM yes`
+          .why = R"page(limits.conf is read by pam_limits, and sshd opens a PAM session only with `UsePAM yes`
 (do_pam_session() before the shell is forked; sshd-session.c, in sshd.c before 9.8). The compiled
 default is no (servconf.c, 9.2 to 10.2 and later); distributions ship `UsePAM yes` in sshd_config.
 The first value read wins, and files that an Include at the top brings in come first. sshd never
 sets RLIMIT_MEMLOCK itself, so without PAM the session inherits the daemon's.)page",
-              .recognised =
-                  R"page(`UsePAM no` in pasted sshd_config text or `sshd -T` output, and a limit that is guilty or
-suspected in a job that no container or batch daemon started. For a live process under sshd with
+          .recognised =
+              R"page(`UsePAM no` in pasted sshd_config text or `sshd -T` output, and a low limit in a job that no container
+or batch daemon started; a candidate while the limit is not known. For a live process under sshd with
 exactly the limit of sshd it is a candidate.)page",
-              .fix = R"page(Switch PAM on, reload, and log in again (sessions that are open keep their limit):
+          .fix = R"page(Switch PAM on, reload, and log in again (sessions that are open keep their limit):
 
     sed -i '1i UsePAM yes' /etc/ssh/sshd_config
     sshd -t
@@ -88,8 +89,8 @@ If PAM must stay off, give the daemon itself the limit; a reload is not enough f
     systemctl restart sshd
 
 On Debian and Ubuntu the unit is ssh.service.)page",
-              .ignore_when =
-                  "Jobs never start through ssh on this machine, or the sshd unit itself has an unlimited limit."},
+          .ignore_when =
+              "Jobs never start through ssh on this machine, or the sshd unit itself has an unlimited limit."},
      .eval = login::sshd_usepam_off},
 
     {.code = "PD103",
@@ -140,7 +141,7 @@ written on Windows) or with words after it counts up to Linux-PAM 1.5.3 and is s
 (commits eec4358a, 9228077d); the rejection is logged at debug level up to 1.7.2.)page",
               .recognised =
                   R"page(From limits.conf lines shown in the input, read as pam_limits reads them, while the limit is
-guilty or suspected. Proven when the limit seen in the job is just what PAM makes of the line.
+low, a candidate while it is not known. Proven when the limit seen in the job is just what PAM makes of the line.
 A note only where limits.conf does not govern the job or another value was seen.)page",
               .fix = R"page(Write the line in PAM's words, in a file of its own, and log in again:
 
@@ -172,7 +173,7 @@ started by hand.)page",
 contains 0 does. Upstream, RHEL and SUSE apply `*` to root too. One oddity: the two-word
 exemption `@root -` does work for root.)page",
           .recognised = R"page(Shown limits.conf lines cover only `*` or `@group`, the failing process runs as root, its
-limit is guilty or suspected, and the distribution is Debian or Ubuntu. An unknown distribution
+limit is low (a candidate while it is not known), and the distribution is Debian or Ubuntu. An unknown distribution
 makes it a candidate.)page",
           .fix = R"page(Name root as well, then open a new session:
 

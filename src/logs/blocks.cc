@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See blocks.h. Ring of buffers: block n is filled into slot n % kSlots, and what follows its last newline is copied to
-// the front of the next. Without the second thread a block is filled when it is asked for.
+// See blocks.h. What follows the last newline of a block is copied to the front of the next, so reads are in turn; the
+// rest of the work on a block is not.
 #include "logs/blocks.h"
 
 #include <algorithm>
@@ -45,7 +45,8 @@ std::uint64_t count_newlines(std::string_view text) {
   return count_bytes(text.data(), text.size());
 }
 
-Blocks::Blocks(InputStream& input, std::size_t size, bool ahead) : input_(input), size_(size), ahead_(ahead) {
+Blocks::Blocks(InputStream& input, std::size_t size, Search search)
+    : input_(input), size_(size), search_(std::move(search)) {
   start();
 }
 
@@ -53,50 +54,71 @@ Blocks::~Blocks() {
   stop();
 }
 
-std::size_t Blocks::read_up(Slot& slot) {
-  std::size_t taken = 0;
-  while (slot.have < size_) {
-    const auto n = input_.read(slot.data.get() + slot.have, size_ - slot.have);
+void Blocks::read_up(Slot& to) {
+  while (to.have < size_) {
+    const auto n = input_.read(to.data.get() + to.have, size_ - to.have);
     if (!n) problem_ = n.error().message;
     if (!n || *n == 0) {
-      slot.block.last = true;
-      break;
+      to.block.last = true;
+      return;
     }
-    slot.have += *n;
-    taken += *n;
+    to.have += *n;
   }
-  return taken;
 }
 
-void Blocks::fill(std::size_t index) {
-  Slot& slot = slots_[index % kSlots];
-  if (!slot.data) slot.data = std::make_unique_for_overwrite<char[]>(size_);
-  slot.block = {};
-  slot.have = 0;
-  if (index > 0) {
-    const Slot& before = slots_[(index - 1) % kSlots];
-    slot.have = before.have - before.block.text.size();
-    std::memcpy(slot.data.get(), before.data.get() + before.block.text.size(), slot.have);
+void Blocks::read_block(std::uint64_t number) {
+  Slot& to = slot(number);
+  if (!to.data) to.data = std::make_unique_for_overwrite<char[]>(size_);
+  to.block = {};
+  to.hits.clear();
+  to.have = 0;
+  if (number > 0) {
+    const Slot& before = slot(number - 1);
+    to.have = before.have - before.block.text.size();
+    std::memcpy(to.data.get(), before.data.get() + before.block.text.size(), to.have);
   }
-  const std::size_t old = slot.have;  // the front has no newline: it is what stood behind the last one
-  const std::size_t added = read_up(slot);
-  slot.block.newlines = count_newlines({slot.data.get() + old, added});
-  slot.block.text = {slot.data.get(), slot.have};
-  if (slot.block.last) return;
-  slot.block.cut = slot.block.newlines == 0;
-  if (!slot.block.cut) slot.block.text = slot.block.text.substr(0, slot.block.text.rfind('\n') + 1);
+  read_up(to);
+  to.block.text = {to.data.get(), to.have};
+  if (to.block.last) return;
+  const auto end = to.block.text.rfind('\n');
+  to.block.cut = end == std::string_view::npos;
+  if (!to.block.cut) to.block.text = to.block.text.substr(0, end + 1);
+}
+
+/// Reads a block and makes it ready; only the first part is done by one thread at a time.
+void Blocks::make_block(std::unique_lock<std::mutex>& lock) {
+  const std::uint64_t number = begun_++;
+  Slot& to = slot(number);
+  to.ready = false;
+  reading_ = true;
+  lock.unlock();
+  read_block(number);
+  lock.lock();
+  reading_ = false;
+  ended_ = to.block.last;
+  lock.unlock();
+  changed_.notify_all();
+  if (search_) {
+    search_(to.block.text, to.hits);
+    to.block.found = &to.hits;
+  }
+  if (to.hits.empty()) to.block.newlines = count_newlines(to.block.text);
+  lock.lock();
+  to.ready = true;
+  changed_.notify_all();
 }
 
 Block Blocks::next() {
-  if (!reader_.joinable()) {
-    fill(taken_);
-    return slots_[taken_++ % kSlots].block;
-  }
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return filled_ > taken_; });
-  const Block block = slots_[taken_++ % kSlots].block;
-  lock.unlock();
-  changed_.notify_one();
+  while (begun_ == taken_ || !slot(taken_).ready) {
+    if (can_begin()) {
+      make_block(lock);
+    } else {
+      changed_.wait(lock);
+    }
+  }
+  const Block block = slot(taken_++).block;
+  changed_.notify_all();
   return block;
 }
 
@@ -106,45 +128,42 @@ bool Blocks::seek(std::uint64_t offset) {
     start();
     return false;
   }
-  taken_ = filled_ = 0;
+  taken_ = begun_ = 0;
+  ended_ = false;
   problem_.clear();
   start();
   return true;
 }
 
-/// A machine that is out of threads reads without one.
+/// A machine that is out of threads does without.
 void Blocks::start() {
-  stop_ = ended_ = false;
-  if (!ahead_) return;
+  stop_ = false;
+  if (!search_) return;
   try {
-    reader_ = std::thread([this] { work(); });
+    helper_ = std::thread([this] { help(); });
   } catch (const std::system_error&) {
-    ahead_ = false;
+    return;
   }
 }
 
 void Blocks::stop() {
-  if (!reader_.joinable()) return;
+  if (!helper_.joinable()) return;
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
   }
-  changed_.notify_one();
-  reader_.join();
+  changed_.notify_all();
+  helper_.join();
 }
 
-void Blocks::work() {
+void Blocks::help() {
   std::unique_lock lock(mutex_);
-  while (!ended_) {
-    // The caller may still look at the block it was given last and at the one before.
-    changed_.wait(lock, [this] { return stop_ || filled_ < taken_ + kSlots - 2; });
-    if (stop_) return;
-    lock.unlock();
-    fill(filled_);
-    lock.lock();
-    ended_ = slots_[filled_ % kSlots].block.last;
-    ++filled_;
-    changed_.notify_one();
+  while (!stop_ && !ended_) {
+    if (can_begin()) {
+      make_block(lock);
+    } else {
+      changed_.wait(lock);
+    }
   }
 }
 

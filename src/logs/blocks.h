@@ -1,36 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream cut into blocks of whole lines, their newlines counted. Large inputs are read ahead by a second thread, so
-// that reading and searching overlap. Entry point: Blocks::next. Memory is kSlots buffers. Must not: look at a byte
-// other than '\n'.
+// A stream cut into blocks of whole lines, their newlines mostly counted. For large inputs a second thread takes every
+// other block: whoever reads a block also searches it, while it is in that processor's cache; only reads are in turn.
+// Entry point: Blocks::next. Memory is kSlots buffers. Must not: decide what is searched for.
 #pragma once
 
 #include <array>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "host/input.h"
 
 namespace pindown::logs {
+
+/// Where a literal occurs: offset of its first byte in the block, and its index.
+using Hits = std::vector<std::pair<std::size_t, std::uint32_t>>;
 
 /// How many '\n' the text has.
 std::uint64_t count_newlines(std::string_view text);
 
 struct Block {
   std::string_view text;
-  std::uint64_t newlines = 0;
-  bool cut = false;   // ends inside a line that is longer than a block
-  bool last = false;  // nothing follows; the text may be empty
+  std::optional<std::uint64_t> newlines;  // not counted where something was found: the caller counts up to that anyway
+  bool cut = false;                       // ends inside a line that is longer than a block
+  bool last = false;                      // nothing follows; the text may be empty
+  const Hits* found = nullptr;            // what the search found, if there is one
 };
 
 class Blocks {
  public:
-  /// `size` is the most bytes of a block; `ahead` asks for the second thread.
-  Blocks(InputStream& input, std::size_t size, bool ahead);
+  /// Called for each block, by two threads at once.
+  using Search = std::function<void(std::string_view text, Hits& hits)>;
+
+  /// `size` is the most bytes of a block. With a search there may be a second thread, without there is none.
+  Blocks(InputStream& input, std::size_t size, Search search);
   ~Blocks();
   Blocks(const Blocks&) = delete;
   Blocks& operator=(const Blocks&) = delete;
@@ -43,30 +54,37 @@ class Blocks {
   const std::string& problem() const { return problem_; }
 
  private:
-  static constexpr std::size_t kSlots = 4;  // two with the caller, one being filled, one ready
+  static constexpr std::size_t kSlots = 6;  // two are with the caller, two in work, two ready
   struct Slot {
     std::unique_ptr<char[]> data;
     std::size_t have = 0;
+    Hits hits;
     Block block;
+    bool ready = false;
   };
-  void fill(std::size_t index);
-  std::size_t read_up(Slot& slot);
+  Slot& slot(std::uint64_t number) { return slots_[number % kSlots]; }
+  bool can_begin() const { return !reading_ && !ended_ && begun_ < taken_ + kSlots - 2; }
+  void make_block(std::unique_lock<std::mutex>& lock);
+  void read_block(std::uint64_t number);
+  void read_up(Slot& to);
   void start();
   void stop();
-  void work();
+  void help();
 
   InputStream& input_;
   std::size_t size_;
-  bool ahead_;
+  Search search_;
   std::string problem_;
   std::array<Slot, kSlots> slots_;
-  std::uint64_t taken_ = 0;   // blocks given to the caller
-  std::uint64_t filled_ = 0;  // blocks read; block n stands in slot n % kSlots
+  // From here on guarded by mutex_. Block n stands in slot n % kSlots.
+  std::uint64_t taken_ = 0;  // blocks given to the caller
+  std::uint64_t begun_ = 0;  // blocks somebody reads, searches or has made ready
+  bool reading_ = false;     // the input is with somebody
   bool ended_ = false;
   bool stop_ = false;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::thread reader_;
+  std::thread helper_;
 };
 
 }  // namespace pindown::logs

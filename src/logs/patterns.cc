@@ -13,6 +13,23 @@ using enum Look;
 
 // clang-format off: one row a line, however long, so that rows can be compared.
 constexpr Pattern kPatterns[] = {
+    // PyTorch and other frameworks over NCCL
+    {"ncclSystemError", R"(ncclSystemError\b)", kLibraryError, "torch"},
+    {"ncclInternalError", R"(ncclInternalError\b)", kLibraryError, "torch"},
+    {"ncclRemoteError", R"(ncclRemoteError\b)", kConnection, "torch"},
+    {"ncclUnhandledCudaError", R"(ncclUnhandledCudaError\b)", kCudaError, "torch"},
+    {"remote process exited", R"(remote process exited or there was a network error)", kConnection, "torch"},
+    {"unhandled system error", R"(unhandled system error)", kLibraryError, "torch"},
+    {"unhandled cuda error", R"((?:NCCL error|failure).*unhandled cuda error)", kCudaError, "torch"},
+    {"Watchdog caught", R"(Watchdog caught collective operation timeout)", kConnection, "torch"},
+    {"entire process down", R"(taking the entire process down)", kExit, "torch"},
+    {"core dumped", R"(\bAborted \(core dumped\))", kExit, ""},
+    {"NCCL failure", R"(NCCL failure)", kExit, "nccl"},
+    {"CUDA out of memory", R"(CUDA out of memory)", kCudaOom, "torch"},
+    {"OutOfMemoryError", R"(\b(?:cuda\.)?OutOfMemoryError: )", kCudaOom, "torch"},
+    {"CUDA error: ", R"(CUDA error: out of memory)", kCudaOom, "torch"},
+    {"CUDA error: ", R"(CUDA error: (?P<detail>.*))", kCudaError, "torch"},
+
     // NCCL and RCCL: ibvwrap.cc. Messages start a line (Last error:) or follow WARN/INFO; quoted ones are somebody's prose.
     {"Call to ibv_modify_qp", R"((?:^|WARN |INFO )Call to (?P<verb>ibv_modify_qp) failed with (?P<n>\d+) (?P<errno>[^,]+), on dev (?P<dev>[^:,\s]+)(?P<detail>.*))", kModifyQp, "nccl"},
     {"dlvsym failed", R"(dlvsym failed on (?P<detail>\S+))", kMention, "nccl", kContext},
@@ -56,23 +73,6 @@ constexpr Pattern kPatterns[] = {
     {"NET/OFI", R"(NET/OFI (?:Using|Initializing) (?P<detail>aws-ofi-nccl \S+))", kBanner, "aws-ofi-nccl", kContext},
     {"elected", R"(NET/OFI Selected [Pp]rovider is (?P<detail>\w+))", kBanner, "aws-ofi-nccl", kContext},
     {"NCCL INFO", R"(NCCL INFO (?P<detail>NET/Plugin\S*.*))", kBanner, "nccl", kContext},
-
-    // PyTorch and other frameworks over NCCL
-    {"ncclSystemError", R"(ncclSystemError\b)", kLibraryError, "torch"},
-    {"ncclInternalError", R"(ncclInternalError\b)", kLibraryError, "torch"},
-    {"ncclRemoteError", R"(ncclRemoteError\b)", kConnection, "torch"},
-    {"ncclUnhandledCudaError", R"(ncclUnhandledCudaError\b)", kCudaError, "torch"},
-    {"remote process exited", R"(remote process exited or there was a network error)", kConnection, "torch"},
-    {"unhandled system error", R"(unhandled system error)", kLibraryError, "torch"},
-    {"unhandled cuda error", R"((?:NCCL error|failure).*unhandled cuda error)", kCudaError, "torch"},
-    {"Watchdog caught", R"(Watchdog caught collective operation timeout)", kConnection, "torch"},
-    {"entire process down", R"(taking the entire process down)", kExit, "torch"},
-    {"core dumped", R"(\bAborted \(core dumped\))", kExit, ""},
-    {"NCCL failure", R"(NCCL failure)", kExit, "nccl"},
-    {"CUDA out of memory", R"(CUDA out of memory)", kCudaOom, "torch"},
-    {"OutOfMemoryError", R"(\b(?:cuda\.)?OutOfMemoryError: )", kCudaOom, "torch"},
-    {"CUDA error: ", R"(CUDA error: out of memory)", kCudaOom, "torch"},
-    {"CUDA error: ", R"(CUDA error: (?P<detail>.*))", kCudaError, "torch"},
 
     // UCX; also any program that prints "verb(args) failed: words"
     {") failed", R"((?:(?P<dev>[\w.-]+): )?\b(?P<verb>(?:ibv|mlx5dv|efadv)_\w+)\((?P<args>(?:[^()]|\(nil\))*)\) failed(?:,? syndrome 0x[0-9a-f]+:|:| with error:?|, errno:?)? *(?P<errno>[^:;()]*))", kRegMr, "ucx"},

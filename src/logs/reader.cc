@@ -153,14 +153,18 @@ bool is_ucx_chatter(std::string_view text) {
   return false;
 }
 
-void read_error(const Match& match, Event& event) {
+void read_error(const Match& match, std::string_view text, Event& event) {
   std::string_view words = trim(group(match, "errno"));
-  if (words.empty() && match.pattern->library.empty()) {
-    // A free wording: the errno may stand anywhere in the rest of the line ("errno 12 (Cannot allocate memory)").
-    int tries = 0;
-    for (std::string_view rest = group(match, "detail").substr(0, 300);
-         !rest.empty() && words.empty() && ++tries < 24;) {
-      if (errno_from_text(rest)) words = rest;
+  const bool free_wording = match.pattern->library.empty() || match.pattern->library == "ucx";
+  if (free_wording && !errno_from_text(words)) {
+    // The errno may stand anywhere in the rest of the line ("errno 12 (Cannot allocate memory)").
+    std::string_view rest = match.pattern->library.empty() ? group(match, "detail") : text.substr(match.end);
+    rest = rest.substr(0, 300);
+    for (int tries = 0; !rest.empty() && tries < 24; ++tries) {
+      if (errno_from_text(rest)) {
+        words = rest;
+        break;
+      }
       const auto at = rest.find_first_of(" (:'\"");
       rest = at == std::string_view::npos ? std::string_view{} : rest.substr(at + 1);
     }
@@ -278,7 +282,7 @@ Event make_event(const Match& match, const ShapedLine& line, const std::string& 
   event.verb = std::string(group(match, "verb"));
   event.device = std::string(group(match, "dev").substr(0, 64));
   event.detail = std::string(group(match, "detail").substr(0, 200));
-  read_error(match, event);
+  read_error(match, text, event);
   read_sizes(match, event);
   read_ucx_hint(text, event);
   event.memory = memory_type(event.library, group(match, "mem"));
@@ -402,6 +406,21 @@ bool EventReader::add(Event event, const ShapedLine&) {
   return true;
 }
 
+/// torch names NCCL's release inside its own message.
+void EventReader::add_version(const ShapedLine& line) {
+  static const RE2 version(R"(NCCL version (\d+\.\d+(?:\.\d+)?))");
+  Event event;
+  const std::string_view text = std::string_view(line.shape.text).substr(0, 1000);
+  if (!RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), version, &event.detail)) return;
+  event.kind = Kind::kVersion;
+  event.library = "nccl";
+  event.shape = line.shape;
+  event.input = input_;
+  event.line = line.line;
+  event.raw = std::string(trim(text.substr(0, kMaxRaw)));
+  add(std::move(event), line);
+}
+
 bool EventReader::amend(const Event& part, const ShapedLine& line) {
   for (auto at = events_.rbegin(); at != events_.rend(); ++at) {
     if (at->line + kAmendLines < line.line) break;
@@ -482,6 +501,7 @@ bool EventReader::feed(const ShapedLine& line) {
     if (traceback_.size() < 4096) traceback_[line.shape.wrapper] = line.line;
     return true;
   }
+  if (event.library == "torch") add_version(line);
   if (match->pattern->look == Look::kAmend && event.kind != Kind::kMemlockWarning) return amend(event, line);
   if (match->pattern->look == Look::kAmend) {
     if (amend(event, line)) return true;

@@ -27,6 +27,7 @@ class EventReader {
 
  private:
   bool add(Event event, const ShapedLine& line);
+  void add_version(const ShapedLine& line);
   bool amend(const Event& part, const ShapedLine& line);
   bool feed_traceback(const ShapedLine& line);
 

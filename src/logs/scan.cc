@@ -22,9 +22,6 @@ constexpr std::size_t kTail = std::size_t{64} << 10;   // delivered whole: tells
 constexpr std::uint64_t kFollow = 12;                  // lines after a trigger: trace lines, exception texts
 constexpr std::uint64_t kFollowedTriggers = 2000;      // beyond, repeated triggers are delivered alone
 
-/// Where a literal occurs: offset of its first byte in the block, and its index.
-using Hits = std::vector<std::pair<std::size_t, std::uint32_t>>;
-
 /// One set of literals, searched by whichever engine fits the size.
 class Finder {
  public:
@@ -33,9 +30,16 @@ class Finder {
   std::size_t size() const { return small_.literals().size(); }
   /// Every occurrence, in order of offset.
   void find(std::string_view block, bool large, Hits& hits) {
+    if (large) prepare();
+    find_prepared(block, large, hits);
+  }
+  void prepare() {
+    if (!sieve_ && Sieve::usable()) sieve_.emplace(small_.literals());
+  }
+  /// For more than one thread, after prepare().
+  void find_prepared(std::string_view block, bool large, Hits& hits) const {
     hits.clear();
-    if (large && Sieve::usable()) {
-      if (!sieve_) sieve_.emplace(small_.literals());
+    if (large && sieve_) {
       sieve_->find(block, hits);
     } else {
       small_.find(block, [&hits](std::uint32_t id, std::size_t at) {
@@ -76,7 +80,7 @@ class Walker {
       }
     }
     for (; follow_ > 0 && at_ < block_.size(); --follow_) deliver_line();
-    line_ = before + block.newlines + (ends_open(block) ? 1 : 0);
+    close(block, before);
     offset_ += block_.size();
   }
   /// The last kTail bytes of a block already walked, or fewer if `most` is less; what was delivered is left out.
@@ -102,6 +106,16 @@ class Walker {
   }
 
  private:
+  /// The lines behind the last one delivered.
+  void close(const Block& block, std::uint64_t lines_before) {
+    if (block.newlines) {
+      line_ = lines_before + *block.newlines + (ends_open(block) ? 1 : 0);
+    } else if (at_ < block_.size()) {
+      line_ += count_newlines(block_.substr(at_)) + (ends_open(block) ? 1 : 0);
+    } else if (block.cut) {
+      --line_;  // the piece just delivered; the next one has the same number
+    }
+  }
   static bool is_open(std::string_view text) { return !text.empty() && text.back() != '\n'; }
   /// Pieces of one giant line share its number, so only the end of the input closes a line without '\n'.
   static bool ends_open(const Block& block) { return !block.cut && is_open(block.text); }
@@ -167,7 +181,7 @@ class Scan {
         all_(joined(literals)),
         seen_(literals.triggers.size(), false),
         delivered_(all_.size(), 0),
-        blocks_(input, limits.block, windowed_),
+        blocks_(input, limits.block, search_ahead()),
         walker_(sink) {}
 
   ScanResult run() {
@@ -194,6 +208,12 @@ class Scan {
   }
 
  private:
+  /// Most of a large file is searched for triggers; where everything is looked for, the block is searched once more.
+  Blocks::Search search_ahead() {
+    if (!windowed_) return {};
+    triggers_.prepare();
+    return [this](std::string_view text, Hits& hits) { triggers_.find_prepared(text, true, hits); };
+  }
   /// Fills hits_. False if the search goes on elsewhere: context before the first trigger is to be looked for.
   bool search(const Block& block, const Place& here) {
     places_.push_back(here);
@@ -204,7 +224,11 @@ class Scan {
     }
     const bool large = size_ >= limits_.sieve_from || here.offset >= limits_.sieve_from;
     const bool narrow = windowed_ && here.offset >= window_end_;
-    (narrow ? triggers_ : all_).find(block.text, large, hits_);
+    if (narrow) {
+      hits_ = *block.found;
+    } else {
+      all_.find(block.text, large, hits_);
+    }
     if (!note_triggers(here.offset + block.text.size()) || !narrow) return true;
     if (!came_back_ && come_back(here)) return false;
     all_.find(block.text, large, hits_);

@@ -35,7 +35,7 @@ struct ScanLimits {
   std::uint64_t large_from = std::uint64_t{8} << 20;  // from here on context is only looked for in windows
   std::uint64_t window = std::uint64_t{8} << 20;      // bytes before and after a trigger, at the start, at the end
   std::uint32_t context_lines = 1000;          // of one literal in one window: "NCCL INFO" may stand in every line
-  std::size_t block = std::size_t{256} << 10;  // well above the 64 KiB of the tail
+  std::size_t block = std::size_t{512} << 10;  // well above the 64 KiB of the tail
 };
 
 /// Lines come in order, each at most once, without '\n'; `line` counts from 1.

@@ -73,33 +73,36 @@ Sieve::Sieve(const std::vector<std::string_view>& literals) : literals_(literals
   fill_buckets(std::move(probes));
 }
 
-/// How much gets through the tables of one bucket with one more probe: places of ordinary text, and, to tell equals
-/// apart, what its bytes' frequency alone lets expect.
-double Sieve::passing(std::size_t bucket, const Probe& with) const {
-  const unsigned bit = 1U << (bucket % 8);
-  std::array<std::array<bool, 256>, kProbe> open{};
-  double product = 1;
+/// The buckets, a bit each, whose tables let a byte through at place `k`, had each of them `probe` as well.
+std::uint32_t Sieve::open_with(const Probe& probe, std::size_t k, char c) const {
+  const auto byte = static_cast<unsigned char>(c);
+  const unsigned own = probe.word >> (8 * k) & 0xFFU;
+  const auto both = [k](const Tables& tables, unsigned half) {
+    return static_cast<std::uint32_t>(tables[0][k][half]) | static_cast<std::uint32_t>(tables[1][k][half]) << 8;
+  };
+  const std::uint32_t low = (byte & 15U) == (own & 15U) ? 0xFFFF : both(low_, byte & 15U);
+  return low & (byte >> 4 == own >> 4 ? 0xFFFF : both(high_, byte >> 4));
+}
+
+/// How much gets through each bucket with one more probe: places of ordinary text, and, to tell equals apart, what its
+/// bytes' frequency alone lets expect.
+std::array<double, Sieve::kBuckets> Sieve::passing_with(const Probe& probe) const {
+  std::array<double, kBuckets> passing;
+  passing.fill(1);
+  const auto add = [](std::array<double, kBuckets>& to, std::uint32_t buckets, double what) {
+    for (; buckets != 0; buckets &= buckets - 1) to[static_cast<std::size_t>(std::countr_zero(buckets))] += what;
+  };
   for (std::size_t k = 0; k < kProbe; ++k) {
-    auto low = low_[bucket / 8][k];
-    auto high = high_[bucket / 8][k];
-    const unsigned own = with.word >> (8 * k) & 0xFFU;
-    low[own & 15U] = static_cast<std::uint8_t>(low[own & 15U] | bit);
-    high[own >> 4] = static_cast<std::uint8_t>(high[own >> 4] | bit);
-    double sum = 0;
-    for (const char c : kFrequent) {
-      const auto byte = static_cast<unsigned char>(c);
-      open[k][byte] = (low[byte & 15U] & high[byte >> 4] & bit) != 0;
-      if (open[k][byte]) sum += frequency(c);
-    }
-    product *= sum;
+    std::array<double, kBuckets> sum{};
+    for (const char c : kFrequent) add(sum, open_with(probe, k, c), frequency(c));
+    for (std::size_t bucket = 0; bucket < kBuckets; ++bucket) passing[bucket] *= sum[bucket];
   }
-  double places = 0;
   for (std::size_t at = 0; at + kProbe <= kOrdinary.size(); ++at) {
-    bool pass = true;
-    for (std::size_t k = 0; k < kProbe && pass; ++k) pass = open[k][static_cast<unsigned char>(kOrdinary[at + k])];
-    places += pass ? 1 : 0;
+    std::uint32_t open = 0xFFFF;
+    for (std::size_t k = 0; k < kProbe && open != 0; ++k) open &= open_with(probe, k, kOrdinary[at + k]);
+    add(passing, open, 1);
   }
-  return places + product;
+  return passing;
 }
 
 /// Each probe joins the bucket that lets the least through for it; equal probes share one.
@@ -119,13 +122,12 @@ void Sieve::fill_buckets(std::vector<Probe> probes) {
 }
 
 std::size_t Sieve::best_bucket(const Probe& probe) {
+  const std::array<double, kBuckets> passing = passing_with(probe);
   std::size_t best = 0;
-  double least = 1e9;
-  for (std::size_t bucket = 0; bucket < kBuckets; ++bucket) {
-    const double more = passing(bucket, probe) - passes_[bucket];
-    if (more < least) least = more, best = bucket;
+  for (std::size_t bucket = 1; bucket < kBuckets; ++bucket) {
+    if (passing[bucket] - passes_[bucket] < passing[best] - passes_[best]) best = bucket;
   }
-  passes_[best] += least;
+  passes_[best] = passing[best];
   return best;
 }
 

@@ -36,7 +36,8 @@ class Sieve {
 
   void fill_buckets(std::vector<Probe> probes);
   std::size_t best_bucket(const Probe& probe);
-  double passing(std::size_t bucket, const Probe& with) const;
+  std::array<double, kBuckets> passing_with(const Probe& probe) const;
+  std::uint32_t open_with(const Probe& probe, std::size_t k, char c) const;
   std::uint32_t buckets_at(const char* text) const;
   void verify(std::string_view text, std::size_t at, std::uint32_t buckets,
               std::vector<std::pair<std::size_t, std::uint32_t>>& hits) const;

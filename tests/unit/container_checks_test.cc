@@ -549,6 +549,10 @@ TEST(Privilege, EpermOfARegistration) {
   expect_candidate(Box(Kind::kRegMr, EPERM).asks("PD310"));
   expect_found(Box(Kind::kRegMr, EPERM).has(Limit{8 * kMib}).asks("PD310"), Certainty::kLikely, 60);
   expect_silent(Box(Kind::kRegMr, EPERM).has(Limit{0}).asks("PD310"));  // PD110
+  Box shell(Kind::kRegMr, EPERM);
+  shell.has(Limit{8 * kMib}).view.of_job = false;  // the job's own limit may be 0
+  expect_candidate(shell.asks("PD310"));
+  EXPECT_FALSE(remedies_say(Box(Kind::kRegMr, EPERM).has(Limit{8 * kMib}).asks("PD310"), "chmod"));
   expect_silent(Box(Kind::kRegMr, ENOMEM).has(Limit{8 * kMib}).asks("PD310"));
   Box devx(Kind::kCreateQueue, EPERM);
   devx.incident.first.verb = "mlx5dv_devx_obj_create";

@@ -313,9 +313,12 @@ TEST(Siw, LiveProcessWithoutFactsIsUnknown) {
 }
 
 TEST(VendorLimit, ErrnoThatTheCoreNeverReturns) {
-  Scene scene(Kind::kRegMr, ERANGE);
+  Scene scene(Kind::kRegMr, ENOSPC);
   expect_candidate(ask(scene, "PD511"));
   scene.incident.first.device = "hns_0";
+  expect_found(ask(scene, "PD511"), Certainty::kLikely, 50, 69);
+  scene.incident.first.device.clear();
+  scene.incident.first.error = ERANGE;  // no path of the core or of mlx5 answers it
   expect_found(ask(scene, "PD511"), Certainty::kLikely, 50, 69);
   scene.incident.first.error = ENOMEM;
   expect_silent(ask(scene, "PD511"));

@@ -20,7 +20,9 @@ constexpr const char* kClosed =
     "n2:72:129 [1] misc/socket.cc:49 NCCL WARN socketProgress: Connection closed by remote peer n1<3>";
 constexpr const char* kCudaOom = "n1:71:128 [0] include/alloc.h:178 NCCL WARN Cuda failure 'out of memory'";
 
-LogFindings derive(const std::vector<std::pair<std::string, std::vector<std::string>>>& logs) {
+using Logs = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+LogFindings derive_all(const Logs& logs) {
   std::vector<Event> events;
   for (const auto& [name, lines] : logs) {
     Shaper shaper;
@@ -36,7 +38,7 @@ LogFindings derive(const std::vector<std::pair<std::string, std::vector<std::str
 }
 
 LogFindings derive(const std::vector<std::string>& lines) {
-  return derive({{"a.log", lines}});
+  return derive_all({{"a.log", lines}});
 }
 
 TEST(Incident, EchoesAreAttachedWhereverTheyStand) {
@@ -59,7 +61,7 @@ TEST(Incident, ADifferentFirstFailureStaysFirst) {
 TEST(Incident, TimeDecidesAcrossFilesWhenEveryFailureHasOne) {
   const std::string late = std::string("2026-03-02T07:14:09Z stdout F ") + kReg;
   const std::string early = std::string("2026-03-02T07:14:02Z stdout F ") + kCudaOom;
-  const LogFindings log = derive({{"rank0.log", {late}}, {"rank1.log", {early}}});
+  const LogFindings log = derive_all({{"rank0.log", {late}}, {"rank1.log", {early}}});
   ASSERT_EQ(log.incidents.size(), 2U);
   EXPECT_EQ(log.incidents[0].first.input, "rank1.log");
 }

@@ -136,8 +136,10 @@ TEST(Reader, TracebackOfALibraryErrorIsItsEcho) {
   const auto library =
       read({"Traceback (most recent call last):", "  File \"a.py\", line 1, in f", "    x()",
             "torch.distributed.DistBackendError: NCCL error: unhandled system error, NCCL version 2.28.9"});
-  ASSERT_EQ(library.size(), 1U);
-  EXPECT_EQ(library[0].kind, Kind::kLibraryError);
+  ASSERT_EQ(library.size(), 2U);
+  EXPECT_EQ(library[0].kind, Kind::kVersion);
+  EXPECT_EQ(library[0].detail, "2.28.9");
+  EXPECT_EQ(library[1].kind, Kind::kLibraryError);
   const auto own = read({"Traceback (most recent call last):", "  File \"a.py\", line 1, in f", "    open(p)",
                          "FileNotFoundError: [Errno 2] No such file or directory: 'x'"});
   ASSERT_EQ(own.size(), 1U);
