@@ -55,19 +55,17 @@ constexpr std::string_view kWords[] = {
     "general protection",
 };
 
-/// What a byte can be: one look-up a byte instead of thirty searches a line.
-enum ByteClass : std::uint8_t { kInWord = 1, kFirstLetter = 2 };
-constexpr std::array<std::uint8_t, 256> kClasses = [] {
-  std::array<std::uint8_t, 256> classes{};
-  for (unsigned c = 0; c < 256; ++c) {
-    const char lower = to_lower(static_cast<char>(c));
-    classes[c] = is_alnum(static_cast<char>(c)) ? kInWord : 0;
-    for (const std::string_view word : kWords) {
-      if (word[0] == lower) classes[c] = static_cast<std::uint8_t>(classes[c] | kFirstLetter);
-    }
-  }
-  return classes;
+/// For each first letter of a word, a bit for each second one: a look-up a byte instead of thirty searches a line.
+constexpr std::array<std::uint32_t, 26> kBeginnings = [] {
+  std::array<std::uint32_t, 26> beginnings{};
+  for (const std::string_view word : kWords) beginnings[word[0] - 'a'] |= 1U << (word[1] - 'a');
+  return beginnings;
 }();
+
+bool begins_word(char a, char b) {
+  const auto letter = [](char c) { return static_cast<unsigned char>(to_lower(c) - 'a'); };
+  return letter(a) < 26 && letter(b) < 26 && (kBeginnings[letter(a)] >> letter(b) & 1U) != 0;
+}
 
 bool starts_with_word(std::string_view text) {
   return std::any_of(std::begin(kWords), std::end(kWords),
@@ -75,12 +73,9 @@ bool starts_with_word(std::string_view text) {
 }
 
 bool matters(std::string_view line) {
-  std::uint8_t before = 0;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const std::uint8_t here = kClasses[static_cast<unsigned char>(line[i])];
-    const bool begins = (here & kFirstLetter) != 0 && (before & kInWord) == 0;
-    if (begins && starts_with_word(line.substr(i))) return true;
-    before = here;
+  for (std::size_t i = 0; i + 1 < line.size(); ++i) {
+    if (!begins_word(line[i], line[i + 1]) || (i > 0 && is_alnum(line[i - 1]))) continue;
+    if (starts_with_word(line.substr(i))) return true;
   }
   return false;
 }

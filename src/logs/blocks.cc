@@ -70,7 +70,6 @@ void Blocks::read_block(std::uint64_t number) {
   Slot& to = slot(number);
   if (!to.data) to.data = std::make_unique_for_overwrite<char[]>(size_);
   to.block = {};
-  to.hits.clear();
   to.have = 0;
   if (number > 0) {
     const Slot& before = slot(number - 1);
@@ -83,6 +82,24 @@ void Blocks::read_block(std::uint64_t number) {
   const auto end = to.block.text.rfind('\n');
   to.block.cut = end == std::string_view::npos;
   if (!to.block.cut) to.block.text = to.block.text.substr(0, end + 1);
+}
+
+void Blocks::search_block(Slot& in) const {
+  const std::string_view text = in.block.text;
+  in.hits.clear();
+  in.lines_before.clear();
+  if (search_) search_(text, in.hits);
+  std::size_t at = 0;
+  std::uint64_t lines = 0;
+  for (const auto& [start, id] : in.hits) {
+    lines += count_newlines(text.substr(at, start - at));
+    in.lines_before.push_back(static_cast<std::uint32_t>(lines));
+    at = start;
+  }
+  in.block.newlines = lines + count_newlines(text.substr(at));
+  if (!search_) return;
+  in.block.found = &in.hits;
+  in.block.lines_before = &in.lines_before;
 }
 
 /// Reads a block and makes it ready; only the first part is done by one thread at a time.
@@ -98,11 +115,7 @@ void Blocks::make_block(std::unique_lock<std::mutex>& lock) {
   ended_ = to.block.last;
   lock.unlock();
   changed_.notify_all();
-  if (search_) {
-    search_(to.block.text, to.hits);
-    to.block.found = &to.hits;
-  }
-  if (to.hits.empty()) to.block.newlines = count_newlines(to.block.text);
+  search_block(to);
   lock.lock();
   to.ready = true;
   changed_.notify_all();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream cut into blocks of whole lines, their newlines mostly counted. For large inputs a second thread takes every
+// A stream cut into blocks of whole lines, their newlines counted. For large inputs a second thread takes every
 // other block: whoever reads a block also searches it, while it is in that processor's cache; only reads are in turn.
 // Entry point: Blocks::next. Memory is kSlots buffers. Must not: decide what is searched for.
 #pragma once
@@ -10,7 +10,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -29,10 +28,11 @@ std::uint64_t count_newlines(std::string_view text);
 
 struct Block {
   std::string_view text;
-  std::optional<std::uint64_t> newlines;  // not counted where something was found: the caller counts up to that anyway
-  bool cut = false;                       // ends inside a line that is longer than a block
-  bool last = false;                      // nothing follows; the text may be empty
-  const Hits* found = nullptr;            // what the search found, if there is one
+  std::uint64_t newlines = 0;
+  bool cut = false;                                          // ends inside a line that is longer than a block
+  bool last = false;                                         // nothing follows; the text may be empty
+  const Hits* found = nullptr;                               // what the search found, if there is one
+  const std::vector<std::uint32_t>* lines_before = nullptr;  // for each of these: newlines before it in the block
 };
 
 class Blocks {
@@ -59,6 +59,7 @@ class Blocks {
     std::unique_ptr<char[]> data;
     std::size_t have = 0;
     Hits hits;
+    std::vector<std::uint32_t> lines_before;
     Block block;
     bool ready = false;
   };
@@ -67,6 +68,7 @@ class Blocks {
   void make_block(std::unique_lock<std::mutex>& lock);
   void read_block(std::uint64_t number);
   void read_up(Slot& to);
+  void search_block(Slot& in) const;
   void start();
   void stop();
   void help();

@@ -68,10 +68,12 @@ class Walker {
     at_ = 0;
     const std::uint64_t before = line_;
     if (offset_ < kHead) deliver_until(std::min<std::uint64_t>(block_.size(), kHead - offset_));
-    for (const auto& [start, id] : hits) {
+    const bool counted = &hits == block.found;
+    for (std::size_t i = 0; i < hits.size(); ++i) {
+      const auto& [start, id] = hits[i];
       const bool trigger = is_trigger(id);
       if (start >= at_ && (trigger || is_wanted(id))) {
-        move_to(line_start(start));
+        move_to(line_start(start), counted ? before + (*block.lines_before)[i] : kUncounted);
         deliver_line();
       }
       if (trigger && followed_ < kFollowedTriggers) {
@@ -80,7 +82,7 @@ class Walker {
       }
     }
     for (; follow_ > 0 && at_ < block_.size(); --follow_) deliver_line();
-    close(block, before);
+    line_ = before + block.newlines + (ends_open(block) ? 1 : 0);
     offset_ += block_.size();
   }
   /// The last kTail bytes of a block already walked, or fewer if `most` is less; what was delivered is left out.
@@ -106,16 +108,6 @@ class Walker {
   }
 
  private:
-  /// The lines behind the last one delivered.
-  void close(const Block& block, std::uint64_t lines_before) {
-    if (block.newlines) {
-      line_ = lines_before + *block.newlines + (ends_open(block) ? 1 : 0);
-    } else if (at_ < block_.size()) {
-      line_ += count_newlines(block_.substr(at_)) + (ends_open(block) ? 1 : 0);
-    } else if (block.cut) {
-      --line_;  // the piece just delivered; the next one has the same number
-    }
-  }
   static bool is_open(std::string_view text) { return !text.empty() && text.back() != '\n'; }
   /// Pieces of one giant line share its number, so only the end of the input closes a line without '\n'.
   static bool ends_open(const Block& block) { return !block.cut && is_open(block.text); }
@@ -136,11 +128,12 @@ class Walker {
   void deliver_until(std::size_t position) {
     while (at_ < position) deliver_line();
   }
-  /// To the line that starts at `position`, delivering the lines still wanted after a trigger.
-  void move_to(std::size_t position) {
+  static constexpr std::uint64_t kUncounted = ~std::uint64_t{0};
+  /// To the line that starts at `position`, with `lines` before it, delivering the lines still wanted after a trigger.
+  void move_to(std::size_t position, std::uint64_t lines) {
     for (; follow_ > 0 && at_ < position; --follow_) deliver_line();
     if (at_ >= position) return;
-    line_ += count_newlines(block_.substr(at_, position - at_));
+    line_ = lines != kUncounted ? lines : line_ + count_newlines(block_.substr(at_, position - at_));
     at_ = position;
   }
 
@@ -214,7 +207,7 @@ class Scan {
     triggers_.prepare();
     return [this](std::string_view text, Hits& hits) { triggers_.find_prepared(text, true, hits); };
   }
-  /// Fills hits_. False if the search goes on elsewhere: context before the first trigger is to be looked for.
+  /// Sets hits_. False if the search goes on elsewhere: context before the first trigger is to be looked for.
   bool search(const Block& block, const Place& here) {
     places_.push_back(here);
     while (places_.front().offset + limits_.window < here.offset) places_.pop_front();
@@ -225,21 +218,25 @@ class Scan {
     const bool large = size_ >= limits_.sieve_from || here.offset >= limits_.sieve_from;
     const bool narrow = windowed_ && here.offset >= window_end_;
     if (narrow) {
-      hits_ = *block.found;
+      hits_ = block.found;
     } else {
-      all_.find(block.text, large, hits_);
+      find_all(block, large);
     }
     if (!note_triggers(here.offset + block.text.size()) || !narrow) return true;
     if (!came_back_ && come_back(here)) return false;
-    all_.find(block.text, large, hits_);
+    find_all(block, large);
     return true;
+  }
+  void find_all(const Block& block, bool large) {
+    all_.find(block.text, large, all_hits_);
+    hits_ = &all_hits_;
   }
   bool at_end(const Place& here) const { return windowed_ && here.offset + limits_.window >= size_; }
 
   /// True if a trigger occurs for the first time; a window is then open until well behind it.
   bool note_triggers(std::uint64_t block_end) {
     bool news = false;
-    for (const auto& [start, id] : hits_) {
+    for (const auto& [start, id] : *hits_) {
       if (id >= seen_.size() || seen_[id]) continue;
       seen_[id] = news = true;
     }
@@ -281,7 +278,7 @@ class Scan {
   void take(const Block& block, const Place& here) {
     const auto is_trigger = [this](std::uint32_t id) { return id < seen_.size(); };
     const auto is_wanted = [this](std::uint32_t id) { return ++delivered_[id] <= limits_.context_lines; };
-    walker_.walk(block, hits_, is_wanted, is_trigger);
+    walker_.walk(block, *hits_, is_wanted, is_trigger);
     const std::uint64_t end = here.offset + block.text.size();
     if (block.cut && end > result_.bytes) ++result_.cut;
     result_.bytes = std::max(result_.bytes, end);
@@ -305,7 +302,8 @@ class Scan {
   Walker walker_;
   std::deque<Place> places_;  // block starts, back to one window before the block at hand
   std::string_view before_;   // the block before
-  Hits hits_;
+  Hits all_hits_;
+  const Hits* hits_ = nullptr;  // those of the block at hand: found ahead, or all_hits_
   ScanResult result_;
   std::uint64_t window_end_ = 0;  // context is looked for in blocks that start before it
   std::uint64_t jump_to_ = 0;     // 0: nowhere
