@@ -63,10 +63,12 @@ std::string statement(const Report& report, const logs::Incident* incident) {
     return {};
   }
   const logs::Event& first = incident->first;
-  const bool nameless = first.library == "torch" && first.verb.empty();
-  const std::string_view next = nameless                    ? " Run again with NCCL_DEBUG=INFO to see the failing call."
-                                : report.candidates.empty() ? ""
-                                                            : " The commands below do.";
+  // NCCL printed nothing itself: only torch's "Last error:" or its bare result is there.
+  const bool nccl_off = (first.library == "torch" || first.library == "nccl") && !contains(first.raw, "NCCL");
+  const std::string_view next =
+      nccl_off ? " Run again with NCCL_DEBUG=INFO; that shows the call, the buffer and the transport."
+      : report.candidates.empty() ? ""
+                                  : " The commands below do.";
   return fmt::format("{}; what was seen does not decide why.{}", what_failed(*incident), next);
 }
 
