@@ -34,10 +34,19 @@ int fit(const Process& p, const Event& first, bool container_failure) {
   return score;
 }
 
+/// "train.log:120" → "train.log"
+std::string input_of(const Source& source) {
+  return source.path.substr(0, source.path.rfind(':'));
+}
+
+/// The failing line's own names say container: the node under it has another name and other facts.
+bool names_container(const Event& first) {
+  return logs::looks_like_docker_id(first.shape.host) || first.shape.kubernetes;
+}
+
 /// A fact from another rank's log is not about the failing one unless both name the same host, pid or rank.
 bool other_ranks_fact(const Process& p, const Source& source, const Event& first, const logs::RunContext& run) {
-  const auto colon = source.path.rfind(':');
-  const std::string input = source.path.substr(0, colon);
+  const std::string input = input_of(source);
   if (input == first.input || !run.job_inputs.contains(input)) return false;
   const bool same_host = !p.where.host.empty() && p.where.host == first.shape.host;
   const bool same_rank = p.where.rank && p.where.rank == first.shape.rank;
@@ -67,11 +76,10 @@ std::optional<bool> usable_capability(const Process& p, const Facts& facts) {
 
 namespace {
 
-/// "train.log:120" → 120 if it is of `input`, else nothing.
+/// 120 if "train.log:120" is of `input`, else nothing.
 std::optional<std::uint64_t> line_in(const Source& source, const std::string& input) {
-  const auto colon = source.path.rfind(':');
-  if (colon == std::string::npos || source.path.substr(0, colon) != input) return std::nullopt;
-  return parse_u64(std::string_view(source.path).substr(colon + 1));
+  if (source.path.size() <= input.size() || input_of(source) != input) return std::nullopt;
+  return parse_u64(std::string_view(source.path).substr(input.size() + 1));
 }
 
 /// The last time the failure is seen in its input: a limit read before that governs it, one raised in between does not
@@ -105,7 +113,7 @@ bool other_target(const Process& p, const Event& first) {
 
 const Process* process_of_incident(const logs::Incident& incident, const logs::RunContext& run, const Facts& facts) {
   const Event& first = incident.first;
-  const bool container = logs::looks_like_docker_id(first.shape.host) || first.shape.kubernetes;
+  const bool container = names_container(first);
   const Process* best = nullptr;
   std::pair<int, std::int64_t> best_score{-1, 0};
   for (const Process& p : facts.processes) {
@@ -136,8 +144,7 @@ bool fits_host(const Process& p, const Event& first) {
 }
 
 bool in_container_log(const logs::Incident& incident, const Facts& facts) {
-  return logs::looks_like_docker_id(incident.first.shape.host) || incident.first.shape.kubernetes ||
-         !facts.containers.empty();
+  return names_container(incident.first) || !facts.containers.empty();
 }
 
 /// Whether this unit is what starts the failing job: a runtime for containers, a scheduler's daemon where that
@@ -177,10 +184,6 @@ void complete_hard(LimitView& view, const Facts& facts) {
     view.hard = p.memlock->hard;
   }
 }
-
-}  // namespace
-
-namespace {
 
 /// A shell on the failing host tells more than one on a machine without a name.
 std::pair<bool, std::int64_t> shell_rank(const Process& p, const logs::Incident& incident) {
@@ -270,9 +273,8 @@ void drop_foreign_of(Map& facts, const std::string& host) {
 
 Facts facts_of(const logs::Incident& incident, const Facts& facts) {
   const std::string& host = incident.first.shape.host;
-  const bool container = logs::looks_like_docker_id(host) || incident.first.shape.kubernetes;
   Facts own = facts;
-  if (container) return own;  // the node under a container has another name
+  if (names_container(incident.first)) return own;
   drop_foreign(own.kernel, host);
   drop_foreign(own.arch, host);
   drop_foreign(own.distro, host);

@@ -117,8 +117,8 @@ bool is_charged_step(Kind kind) {
 }
 
 bool same_failure(const Event& a, const Event& b) {
-  if (a.kind == b.kind && a.kind != Kind::kRegMr) return a.error == b.error || !a.error || !b.error;
-  if (!is_charged_step(a.kind) || !is_charged_step(b.kind)) return false;
+  const bool comparable = a.kind == b.kind || (is_charged_step(a.kind) && is_charged_step(b.kind));
+  if (!comparable) return false;
   return a.error == b.error || !a.error || !b.error;
 }
 
@@ -142,8 +142,7 @@ void place_failure(std::vector<Incident>& incidents, Event e) {
   incidents.push_back(start_incident(std::move(e)));
 }
 
-/// Lock refusals outside RDMA and a program's own exceptions are often survived: no cause of a run that fails to
-/// register later.
+/// Lock refusals outside RDMA are often survived: no cause of a run that fails to register later.
 bool is_often_survived(Kind kind) {
   return kind == Kind::kIoUring || kind == Kind::kOtherMlock;
 }

@@ -382,7 +382,7 @@ std::string signature(const Event& event) {
 
 }  // namespace
 
-bool EventReader::add(Event event, const ShapedLine&) {
+bool EventReader::add(Event event) {
   const std::string key = signature(event);
   auto& [last, count] = kept_[key];
   ++count;
@@ -418,7 +418,7 @@ void EventReader::add_version(const ShapedLine& line) {
   event.input = input_;
   event.line = line.line;
   event.raw = std::string(trim(text.substr(0, kMaxRaw)));
-  add(std::move(event), line);
+  add(std::move(event));
 }
 
 bool EventReader::amend(const Event& part, const ShapedLine& line) {
@@ -463,7 +463,7 @@ bool EventReader::feed_traceback(const ShapedLine& line) {
   event.input = input_;
   event.line = opened;
   event.raw = std::string(trim(text.substr(0, kMaxRaw)));
-  return add(std::move(event), line);
+  return add(std::move(event));
 }
 
 namespace {
@@ -493,7 +493,7 @@ bool EventReader::feed(const ShapedLine& line) {
     event.input = input_;
     event.line = line.line;
     event.raw = std::string(trim(text.substr(0, kMaxRaw)));
-    add(std::move(event), line);
+    add(std::move(event));
     return false;  // a progress line may also be a pasted table: others may read it too
   }
   Event event = make_event(*match, line, input_);
@@ -507,7 +507,7 @@ bool EventReader::feed(const ShapedLine& line) {
     if (amend(event, line)) return true;
     if (!event.limit || *event.limit == Limit::kInfinity) return false;
   }
-  return add(std::move(event), line);
+  return add(std::move(event));
 }
 
 const std::vector<std::string_view>& event_literals(std::size_t& triggers) {

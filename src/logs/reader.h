@@ -26,7 +26,7 @@ class EventReader {
   std::vector<Event> take() { return std::move(events_); }
 
  private:
-  bool add(Event event, const ShapedLine& line);
+  bool add(Event event);
   void add_version(const ShapedLine& line);
   bool amend(const Event& part, const ShapedLine& line);
   bool feed_traceback(const ShapedLine& line);
