@@ -107,7 +107,7 @@ namespace {
 
 /// Nothing says which user namespace it is.
 Outcome namespace_unknown(const Situation& s) {
-  if (live(s)) return unknown({"/proc/PID/ns/user", "/proc/PID/uid_map"}, "run as root, outside the container");
+  if (live(s)) return unknown({"/proc/PID/ns/user", "/proc/PID/uid_map"}, how_to_read(s));
   if (!limits::capability_open(s)) return not_applicable();
   return candidate(s.soft() ? 65 : 55,
                    "IPC_LOCK is held; it counts only in the first user namespace (uid_map 0 0 4294967295)",

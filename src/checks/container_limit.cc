@@ -100,7 +100,7 @@ Outcome judge_live(const Situation& s, int weight, std::string summary) {
   const limits::Judgement judged = limits::judge(s);
   switch (judged.answer) {
     case limits::Judgement::Answer::kUnknown:
-      return unknown({"/proc/PID/limits, status and ns/user of the process"}, "run as root, outside the container");
+      return unknown({"/proc/PID/limits, status and ns/user of the process"}, how_to_read(s));
     case limits::Judgement::Answer::kPasses:
       return ruled_out(s.limit_cleared() ? cleared_reason(s) : limit_words(s) + " are enough");
     default:

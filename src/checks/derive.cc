@@ -12,7 +12,6 @@ namespace pindown {
 namespace {
 
 using logs::Event;
-using logs::Kind;
 
 /// How well a process record of the log fits the failure; -1: it belongs to somebody else.
 int fit(const Process& p, const Event& first, bool container_failure) {
@@ -269,12 +268,23 @@ void drop_foreign_of(Map& facts, const std::string& host) {
   for (auto& [name, fact] : facts) drop_foreign(fact, host);
 }
 
+/// The devices of `host`, and those of nobody in particular, by their names alone.
+std::map<std::string, RdmaDevice> devices_of(const std::string& host, const std::map<std::string, RdmaDevice>& all) {
+  std::map<std::string, RdmaDevice> own;
+  for (const auto& [key, device] : all) {
+    if (!is_foreign(device.host, host)) merge_device(own[device.name], device);
+  }
+  return own;
+}
+
 }  // namespace
 
 Facts facts_of(const logs::Incident& incident, const Facts& facts) {
-  const std::string& host = incident.first.shape.host;
+  const std::string host = names_container(incident.first) ? std::string() : incident.first.shape.host;
   Facts own = facts;
-  if (names_container(incident.first)) return own;
+  own.devices = devices_of(host, facts.devices);
+  if (host.empty()) return own;
+  std::erase_if(own.gpus, [&host](const Gpu& gpu) { return is_foreign(gpu.host, host); });
   drop_foreign(own.kernel, host);
   drop_foreign(own.arch, host);
   drop_foreign(own.distro, host);

@@ -224,7 +224,7 @@ Outcome beside_limit(std::string decide) {
 /// Live: a device whose regions are nearly used up, or a note that its firmware refused one since boot.
 Outcome regions_live(const Situation& s) {
   Outcome last;
-  for (const auto& [name, device] : s.facts->devices) {
+  for (const auto& [key, device] : s.facts->devices) {
     if (!device.mr_count || !device.max_mr) continue;
     Outcome one = region_count(device);
     if (one.kind == Outcome::Kind::kFound) return at_severity(std::move(one), Severity::kWarning);
@@ -455,7 +455,7 @@ Outcome cgroup_full(const RdmaDevice& device, const CgroupUse& use, Certainty ce
 }
 
 Outcome cgroup_live(const Situation& s) {
-  for (const auto& [name, device] : s.facts->devices) {
+  for (const auto& [key, device] : s.facts->devices) {
     for (const CgroupUse& use : cgroup_use(device)) {
       if (use.full) return at_severity(cgroup_full(device, use, Certainty::kLikely), Severity::kWarning);
     }
@@ -559,8 +559,8 @@ bool uses_siw(const Situation& s) {
     }
   }
   if (s.incident || s.facts->devices.empty()) return false;
-  for (const auto& [name, device] : s.facts->devices) {
-    if (!name.starts_with("siw")) return false;
+  for (const auto& [key, device] : s.facts->devices) {
+    if (!device.name.starts_with("siw")) return false;
   }
   return true;
 }
@@ -583,7 +583,7 @@ Outcome siw_ignores_capability(const Situation& s) {
   }
   if (s.ipc_lock.usable && !*s.ipc_lock.usable) return ruled_out("CAP_IPC_LOCK is not usable here: nothing is ignored");
   if (!kernel_known || !s.ipc_lock.usable) {
-    if (!s.incident) return unknown({"kernel release", "CapEff of the process"}, "run as root");
+    if (!s.incident) return unknown({"kernel release", "CapEff of the process"}, how_to_read(s));
     return candidate(40, "siw before kernel 6.8 applies the limit even to processes with CAP_IPC_LOCK",
                      "uname -r; grep CapEff /proc/self/status   # in the job");
   }
@@ -651,7 +651,7 @@ struct Ports {
 Ports ports_of(const Situation& s) {
   Ports ports;
   const RdmaDevice* named = s.incident && !s.incident->first.device.empty() ? device_of(s) : nullptr;
-  for (const auto& [name, device] : s.facts->devices) {
+  for (const auto& [key, device] : s.facts->devices) {
     if ((named && named != &device) || !device.state) continue;
     (active(*device.state) ? ports.up : ports.down).push_back(&device);
   }

@@ -190,8 +190,9 @@ void put_facts(Report& report, const Facts& facts, const logs::RunContext* run) 
   put_fact(report, "distro", facts.distro);
   for (const auto& [name, value] : facts.versions) put_fact(report, name.c_str(), value);
   if (run != nullptr && !run->nccl_version.empty()) report.facts["nccl"] = run->nccl_version;
-  for (const auto& [name, device] : facts.devices) {
-    if (name.starts_with("mlx5") && device.firmware.known()) report.mlx5_fw[escape(name)] = escape(*device.firmware);
+  for (const auto& [key, device] : facts.devices) {
+    if (!device.name.starts_with("mlx5") || !device.firmware.known()) continue;
+    report.mlx5_fw.emplace(escape(device.name), escape(*device.firmware));
   }
 }
 
@@ -243,6 +244,7 @@ logs::RunContext seed_from(const Facts& facts) {
 /// Failures the job survived come after those it did not, whatever the order in the log.
 std::vector<const Incident*> by_importance(const std::vector<Incident>& incidents) {
   std::vector<const Incident*> order;
+  order.reserve(incidents.size());
   for (const Incident& incident : incidents) order.push_back(&incident);
   std::ranges::stable_partition(order, [](const Incident* i) { return !i->continued; });
   if (order.size() > kMostIncidents) order.resize(kMostIncidents);
@@ -391,10 +393,10 @@ bool reads_denied(const Process& p) {
 }
 
 /// What could not be read of a process that is judged: said, with the command that would read it.
-void add_denied(const Process& p, Report& report) {
+void add_denied(const Process& p, const Facts& machine, Report& report) {
   if (p.problems.empty()) return;
   if (!reads_denied(p) && p.memlock.known()) return;
-  Unknown unknown{"PD902", {}, "run as root"};
+  Unknown unknown{"PD902", {}, how_to_read(machine)};
   for (const std::string& problem : p.problems) unknown.missing.push_back(problem);
   report.unknown.push_back(std::move(unknown));
 }
@@ -415,7 +417,7 @@ bool judge_chain(const std::vector<Process>& chain, const LiveFacts& live, const
     return !daemon &&
            std::ranges::any_of(answers, [](const Answer& a) { return a.outcome.kind == Outcome::Kind::kUnknown; });
   }
-  add_denied(process, report);
+  add_denied(process, live.machine, report);
   return true;  // its limit is unknown: never healthy
 }
 
@@ -441,10 +443,10 @@ Report diagnose_host(const LiveFacts& live, const Policy& policy) {
   add_findings(answers, machine, report);
   add_ruled_out(answers, report);
   for (const std::string& problem : live.machine.problems)
-    report.unknown.push_back({"PD902", {problem}, "run as root"});
+    report.unknown.push_back({"PD902", {problem}, how_to_read(live.machine)});
   if (live.denied > 0 && live.asked.empty()) {
     const std::string missing = fmt::format("open files or maps of {} of {} processes", live.denied, live.seen);
-    report.unknown.push_back({"PD902", {missing}, "run as root to see every process that uses RDMA"});
+    report.unknown.push_back({"PD902", {missing}, how_to_read(live.machine)});
     open = open || live.machine.rdma_present.value != false;
   }
   if (!uses_rdma(live) && live.asked.empty()) {

@@ -82,7 +82,7 @@ bool opens_pam_sessions(std::string_view comm) {
 }
 
 std::optional<Severity> severity_of(const Situation& s) {
-  if (s.kind == SubjectKind::kIncident) {
+  if (s.incident != nullptr) {
     return s.incident->continued ? std::optional(Severity::kWarning) : std::nullopt;
   }
   if (s.kind != SubjectKind::kProcess) return std::nullopt;

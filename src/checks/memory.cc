@@ -245,7 +245,7 @@ Outcome maps_live(const Situation& s) {
   const auto maps = map_count(s);
   if (!maps) {
     if (s.process->map_count.missing != Missing::kDenied) return not_applicable();
-    return unknown({s.process->map_count.source.path}, "run as root or as the owner of the process");
+    return unknown({s.process->map_count.source.path}, how_to_read(s));
   }
   if (!nearly_full(maps->count, maps->most)) return ruled_out(maps->text());
   const bool full = maps->count >= maps->most;

@@ -149,7 +149,7 @@ Outcome unreadable(const Situation& s) {
     missing.push_back(fmt::format("/proc/{}/ns/user", pid));
   }
   if (missing.empty()) return not_applicable();
-  return unknown(std::move(missing), "run as root on the machine itself, while the process lives");
+  return unknown(std::move(missing), how_to_read(s));
 }
 
 Outcome too_low_live(const Situation& s) {
@@ -364,7 +364,7 @@ Outcome process_older_than_fix(const Situation& s) {
     return not_applicable();
   const Process* shell = limits::good_shell(s);
   if (!shell) return not_applicable();
-  const bool configured = std::any_of(s.facts->limits_conf.begin(), s.facts->limits_conf.end(), [&s](const auto& line) {
+  const bool configured = std::any_of(s.facts->limits_conf.begin(), s.facts->limits_conf.end(), [](const auto& line) {
     return iequals(line.item, "memlock") && (line.type == "-" || iequals(line.type, "soft")) &&
            (iequals(line.value, "unlimited") || iequals(line.value, "infinity") || line.value == "-1");
   });

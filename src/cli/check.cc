@@ -60,19 +60,24 @@ LogInput read_input(const std::string& path) {
   return read_log(**stream, path == "-" ? "stdin" : path);
 }
 
-/// A directory's files that say nothing to pindown are not worth a complaint each: only their number is kept.
+/// A directory's files that say nothing to pindown are not worth a complaint each: they are listed as passed over.
 void read_directory(const std::string& path, std::vector<LogInput>& logs) {
   Listing listing = list_inputs(path);
-  std::size_t understood = 0;
+  std::size_t passed_over = 0;
   const std::size_t before = logs.size();
   for (const std::string& file : listing.files) {
     LogInput input = read_input(file);
-    if (!input.recognised && input.summary.problem.empty()) continue;
-    if (!input.recognised && (input.summary.kind == "empty" || input.summary.kind == "unrecognised")) continue;
-    understood += input.recognised ? 1 : 0;
+    const std::string& kind = input.summary.kind;
+    const bool silent = input.summary.problem.empty() || kind == "empty" || kind == "unrecognised";
+    if (!input.recognised && silent) {
+      input.summary.problem.clear();
+      input.summary.kind = kPassedOver;
+      ++passed_over;
+    }
     logs.push_back(std::move(input));
   }
-  if (understood == 0 && logs.size() == before) {
+  if (passed_over == listing.files.size()) {
+    logs.resize(before);
     logs.push_back(failed_input(path, fmt::format("none of its {} files is known to pindown", listing.files.size())));
     logs.back().summary.kind = "directory";
   }
@@ -149,6 +154,7 @@ std::optional<LiveFacts> facts_from_here(const std::vector<LogInput>& logs, bool
   const auto host = make_live_host();
   LiveFacts here;
   here.machine = collect_machine(*host);
+  here.machine.read_as_root = ::geteuid() == 0;
   if (!told && here.machine.inside_container.value == true) return std::nullopt;
   join_living(*host, name, logs, here.machine);
   return here;
@@ -157,6 +163,7 @@ std::optional<LiveFacts> facts_from_here(const std::vector<LogInput>& logs, bool
 LiveFacts collect_live(const Host& host, const std::vector<std::int64_t>& pids) {
   LiveFacts live;
   live.machine = collect_machine(host);
+  live.machine.read_as_root = ::geteuid() == 0;
   if (live.machine.host.empty()) live.machine.host = host_name();
   live.asked = pids;
   for (const std::int64_t pid : pids) {

@@ -82,8 +82,8 @@ bool matters(std::string_view line) {
     const bool may_begin = (before & kInWord) == 0 && (here & ~kInWord) != 0;
     before = here;
     if (!may_begin) continue;
-    const auto second = static_cast<unsigned char>(to_lower(line[i + 1]) - 'a');
-    if (second < 26 && (here >> second & 1U) != 0 && starts_with_word(line.substr(i))) return true;
+    const unsigned second = static_cast<unsigned char>(to_lower(line[i + 1]) - 'a');
+    if (second < 26U && (here >> second & 1U) != 0 && starts_with_word(line.substr(i))) return true;
   }
   return false;
 }

@@ -36,24 +36,6 @@ void take_meminfo(Meminfo& mine, const Meminfo& other) {
   }
 }
 
-void take_device(RdmaDevice& mine, const RdmaDevice& other) {
-  if (mine.name.empty()) mine.name = other.name;
-  take(mine.state, other.state);
-  take(mine.link_layer, other.link_layer);
-  take(mine.firmware, other.firmware);
-  take(mine.max_mr_size, other.max_mr_size);
-  take(mine.max_mr, other.max_mr);
-  take(mine.max_qp, other.max_qp);
-  take(mine.max_cq, other.max_cq);
-  take(mine.mr_count, other.mr_count);
-  take(mine.qp_count, other.qp_count);
-  take(mine.cq_count, other.cq_count);
-  take(mine.cg_max_handle, other.cg_max_handle);
-  take(mine.cg_max_object, other.cg_max_object);
-  take(mine.cg_current_handle, other.cg_current_handle);
-  take(mine.cg_current_object, other.cg_current_object);
-}
-
 void append_new(std::vector<std::string>& mine, const std::vector<std::string>& other) {
   for (const auto& line : other) {
     if (std::find(mine.begin(), mine.end(), line) == mine.end()) mine.push_back(line);
@@ -77,6 +59,24 @@ void take_scalars(Facts& facts, const Facts& other) {
 
 }  // namespace
 
+void merge_device(RdmaDevice& mine, const RdmaDevice& other) {
+  if (mine.name.empty()) mine.name = other.name, mine.host = other.host;
+  take(mine.state, other.state);
+  take(mine.link_layer, other.link_layer);
+  take(mine.firmware, other.firmware);
+  take(mine.max_mr_size, other.max_mr_size);
+  take(mine.max_mr, other.max_mr);
+  take(mine.max_qp, other.max_qp);
+  take(mine.max_cq, other.max_cq);
+  take(mine.mr_count, other.mr_count);
+  take(mine.qp_count, other.qp_count);
+  take(mine.cq_count, other.cq_count);
+  take(mine.cg_max_handle, other.cg_max_handle);
+  take(mine.cg_max_object, other.cg_max_object);
+  take(mine.cg_current_handle, other.cg_current_handle);
+  take(mine.cg_current_object, other.cg_current_object);
+}
+
 void merge_facts(Facts& facts, const Facts& other) {
   take_scalars(facts, other);
   take_meminfo(facts.meminfo, other.meminfo);
@@ -86,7 +86,7 @@ void merge_facts(Facts& facts, const Facts& other) {
   take_each(facts.hugetlb_limit, other.hugetlb_limit);
   take_each(facts.slurm_conf, other.slurm_conf);
   take_each(facts.env, other.env);
-  for (const auto& [name, device] : other.devices) take_device(facts.devices[name], device);
+  for (const auto& [name, device] : other.devices) merge_device(facts.devices[name], device);
   append(facts.gpus, other.gpus);
   append(facts.limits_conf, other.limits_conf);
   append(facts.units, other.units);

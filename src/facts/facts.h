@@ -52,7 +52,7 @@ enum class ProcessKind {
 struct Process {
   ProcessKind kind = ProcessKind::kUnknown;
   Where where;
-  std::string target;                       // of `docker exec`, `kubectl exec`: the container or pod as it was written
+  std::string target;                       // of `docker exec`: the container as written; of `kubectl exec`: "pod/NAME"
   std::optional<std::int64_t> wrapper_pid;  // "train.sh[4411]:", "(Actor pid=12)": who printed it, not whose it is
   std::string comm;                         // /proc/PID/comm, or the name in the paste; empty if unknown
   std::string cmdline;                      // arguments joined by blanks, at most 200 bytes
@@ -77,6 +77,7 @@ struct Process {
 /// One RDMA device as ibv_devinfo, sysfs or `rdma resource` describe it.
 struct RdmaDevice {
   std::string name;
+  std::string host;              // as Source::host: two machines each have an mlx5_0
   Fact<std::string> state;       // "PORT_ACTIVE", "ACTIVE"
   Fact<std::string> link_layer;  // "InfiniBand", "Ethernet"
   Fact<std::string> firmware;
@@ -88,6 +89,8 @@ struct RdmaDevice {
 
 /// One NVIDIA or AMD GPU as nvidia-smi prints it. Bytes.
 struct Gpu {
+  int index = 0;
+  std::string host;  // as Source::host
   Fact<std::string> product;
   Fact<std::uint64_t> bar1_total, bar1_used, bar1_free;
 };
@@ -167,7 +170,7 @@ struct Facts {
       versions;                      // "nccl", "rdma_core", "nvidia_driver", "efa_installer", "aws_ofi_nccl", "ofed" …
   Fact<std::string> nvidia_license;  // modinfo nvidia: "Dual MIT/GPL" = open modules, "NVIDIA" = proprietary
   std::vector<Gpu> gpus;
-  std::map<std::string, RdmaDevice> devices;
+  std::map<std::string, RdmaDevice> devices;                 // by name; by "host/name" where the host is known
   Fact<bool> rdma_present;                                   // /sys/class/infiniband has a device
   std::map<std::string, Fact<std::uint64_t>> hugetlb_limit;  // "2MB" -> bytes allowed in this cgroup
   Fact<std::string> buddyinfo;
@@ -184,10 +187,13 @@ struct Facts {
   std::map<std::int64_t, std::string> pid_names;  // from ps and pgrep: pid → program
   std::vector<Mapping> mappings;
   std::vector<std::string> problems;  // one line each: what could not be read and why
+  bool read_as_root = false;          // whoever read this machine had uid 0: a refusal is not cured by sudo
 };
 
 /// Takes from `other` what `facts` does not know. Processes and lists are appended.
 void merge_facts(Facts& facts, const Facts& other);
+/// Takes from `other` what `device` does not know.
+void merge_device(RdmaDevice& device, const RdmaDevice& other);
 /// The process that `where` names exactly, made if there is none.
 Process& process_at(Facts& facts, const Where& where);
 

@@ -330,7 +330,15 @@ bool read_text(State& state, Context& c) {
     if (read_output(fan, root)) return true;
     return read_evident(fan);
   }
-  if (s.detail_lines > 0 && --s.detail_lines == 0) forget_position(s);
+  // "0: mlx5_0: pd 3 …" of rdma(8) looks like srun's label of task 0.
+  if (!s.open && &s != &root && root.open && contains(c.text.substr(0, 60), ": pd ")) {
+    Context row{c.facts, c.input, c.line, root, c.text};
+    return read_evident(row);
+  }
+  if (s.detail_lines > 0) {
+    --s.detail_lines;
+    if (s.detail_lines == 0) forget_position(s);
+  }
   return read_evident(c);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Takes a command line apart: what runs it elsewhere (sudo, ssh, docker exec, kubectl exec, srun, mpirun, sh -c …) is
 // peeled off and noted, the rest becomes questions. Entry point: parse_command. Recursion ends at kMaxDepth.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -210,6 +212,7 @@ void add_exec(Words words, std::size_t exec, const Pipeline& pipeline, Command& 
   if (kubernetes) {
     consume(name, "pod/");
     out.elsewhere = true;
+    if (name.find('/') == name.npos) out.target = fmt::format("pod/{}", name.substr(0, 200));
     if (name.find('/') == name.npos) out.host = out.machine = name.substr(0, 200);
   } else {
     out.host = logs::looks_like_docker_id(name.substr(0, 12)) ? name.substr(0, 12) : name.substr(0, 200);
@@ -332,8 +335,8 @@ void add_words(Words words, const Pipeline& pipeline, Command& out, int depth) {
     if (carrier.name == program && !lone_env) return add_carried(carrier, words, pipeline, out, depth);
   }
   SimpleCommand command{{words.begin(), words.end()}, pipeline.front().stdin_file, pipeline.back().to_file};
-  for (LimitRequest& request : settings_of(command)) {
-    if (out.settings.size() < 16) out.settings.push_back(std::move(request));
+  for (const LimitRequest& request : settings_of(command)) {
+    if (out.settings.size() < 16) out.settings.push_back(request);
   }
   if (command.to_file) return;
   const Pipeline rest(pipeline.begin() + 1, pipeline.end());

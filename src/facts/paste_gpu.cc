@@ -10,16 +10,24 @@
 namespace pindown::paste {
 namespace {
 
-constexpr int kMaxGpus = 64;
+constexpr int kMaxGpus = 64;                 // of one machine
+constexpr std::size_t kMostGpus = 1024;      // of all
 constexpr std::uint64_t kDetailLines = 400;  // nvidia-smi -q prints a few hundred lines per GPU
 
 Gpu* gpu_at(const Context& c, int index) {
   if (index < 0 || index >= kMaxGpus) return nullptr;
-  auto& gpus = c.facts.gpus;
-  if (gpus.size() <= static_cast<std::size_t>(index)) gpus.resize(static_cast<std::size_t>(index) + 1);
   c.stream.gpu = index;
   c.stream.detail_lines = kDetailLines;
-  return &gpus[static_cast<std::size_t>(index)];
+  auto& gpus = c.facts.gpus;
+  const std::string host = c.source().host;
+  const auto known =
+      std::ranges::find_if(gpus, [&](const Gpu& each) { return each.index == index && each.host == host; });
+  if (known != gpus.end()) return &*known;
+  if (gpus.size() >= kMostGpus) return nullptr;
+  Gpu& gpu = gpus.emplace_back();
+  gpu.index = index;
+  gpu.host = host;
+  return &gpu;
 }
 
 Gpu* current_gpu(const Context& c) {

@@ -17,7 +17,7 @@
 namespace pindown::paste {
 
 constexpr std::uint64_t kBlockLines = 400;
-constexpr std::size_t kMaxCommand = 64 * 1024;
+constexpr std::size_t kMaxCommand = std::size_t{64} * 1024;
 constexpr std::size_t kMaxLine = 4096;
 constexpr std::size_t kMaxList = 1024;  // entries in any list or map that pasted text fills
 constexpr std::size_t kMaxProcesses = 4096;

@@ -287,9 +287,7 @@ void request_ulimit(const std::vector<std::string>& words, std::vector<LimitRequ
       }
       flags += word.substr(0, end);
       if (end < word.size()) value = word.substr(end);
-    } else if (value.empty() && flags.ends_with('l')) {
-      value = word;
-    } else if (value.empty() && contains(flags, "l") && i + 1 == words.size()) {
+    } else if (value.empty() && (flags.ends_with('l') || (contains(flags, "l") && i + 1 == words.size()))) {
       value = word;
     }
   }

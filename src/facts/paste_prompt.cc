@@ -158,15 +158,13 @@ std::optional<Prompt> marked_prompt(std::string_view text) {
 bool may_be_prompt(std::string_view text) {
   const char first = text[0];
   if (first == '/' || first == '~' || first == '(') return true;
-  const std::size_t reach = std::min<std::size_t>(text.size(), 64);
-  if (memchr(text.data(), '@', reach)) return true;
-  if (text.substr(0, 5).find("sh-") != text.npos) return true;
-  const void* dollar = memchr(text.data(), '$', reach);
-  if (dollar && std::all_of(text.data(), static_cast<const char*>(dollar), is_name_char)) return true;
-  const void* colon = memchr(text.data(), ':', reach);
-  if (!colon) return false;
-  const auto after = static_cast<std::size_t>(static_cast<const char*>(colon) - text.data()) + 1;
-  return after < text.size() && (text[after] == '~' || text[after] == '/');
+  const std::string_view start = text.substr(0, 64);
+  if (start.find('@') != start.npos || start.substr(0, 5).find("sh-") != start.npos) return true;
+  const auto dollar = start.find('$');
+  if (dollar != start.npos && std::ranges::all_of(start.substr(0, dollar), is_name_char)) return true;
+  const auto colon = start.find(':');
+  if (colon == start.npos || colon + 1 >= text.size()) return false;
+  return text[colon + 1] == '~' || text[colon + 1] == '/';
 }
 
 /// A prompt's mark stands at the end of the line or before a blank.

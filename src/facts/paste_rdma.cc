@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads RDMA devices: ibv_devinfo, ibstat, rdma(8), sysfs, and the rdma and hugetlb cgroups. Entry points: read_*.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -19,11 +21,14 @@ bool is_device_name(std::string_view name) {
 
 RdmaDevice* device_at(const Context& c, std::string_view name) {
   auto& devices = c.facts.devices;
-  const auto known = devices.find(std::string(name));
+  const std::string host = c.source().host;
+  const std::string key = host.empty() ? std::string(name) : fmt::format("{}/{}", host, name);
+  const auto known = devices.find(key);
   if (known != devices.end()) return &known->second;
   if (devices.size() >= kMaxDevices) return nullptr;
-  RdmaDevice& device = devices[std::string(name)];
+  RdmaDevice& device = devices[key];
   device.name = name;
+  device.host = host;
   return &device;
 }
 

@@ -122,9 +122,12 @@ struct IncidentSummary {
   std::string buffer;  // "a data buffer in host memory, at most 4.6 MiB"
 };
 
+/// A file of a directory in which nothing is known to pindown: no reason for a complaint, but never hidden.
+constexpr std::string_view kPassedOver = "passed-over";
+
 struct InputSummary {
   std::string path;
-  std::string kind;
+  std::string kind;  // "nccl-log" …, "empty", "unrecognised", "unreadable", "directory", kPassedOver
   std::uint64_t lines = 0;
   std::uint64_t skipped = 0;
   std::string problem;  // one line: why it could not be read (whole), empty if it could

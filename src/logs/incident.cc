@@ -207,7 +207,7 @@ HostContext* host_of(const Event& e, RunContext& run) {
 }
 
 void read_using_line(const Event& e, RunContext& run) {
-  std::string_view rest = e.detail.empty() ? std::string_view(e.shape.text) : std::string_view(e.shape.text);
+  const std::string_view rest = e.shape.text;
   run.net_ib = true;
   const bool relaxed = contains(rest, "[RO]");
   run.relaxed_ordering = relaxed || run.relaxed_ordering.value_or(false);
@@ -351,7 +351,6 @@ void decide_continued(LogFindings& log, const std::vector<Event>& events) {
     incident.continued = after.proof.has_value() && (!after.ended || long_before_the_end);
     if (incident.continued) incident.continued_by = after.proof;
   }
-  log.context.progress_after_failure = !log.incidents.empty() && log.incidents.front().continued;
 }
 
 void name_versions(LogFindings& log) {

@@ -35,7 +35,6 @@ struct RunContext {
   bool dmabuf_available = false;
   bool socket_transport = false;  // Using network Socket, tcp
   bool init_complete = false;
-  bool progress_after_failure = false;
   std::string plugin;                // aws-ofi-nccl, IBext …
   std::set<std::string> job_inputs;  // inputs in which a library speaks with a host's name: logs of ranks
   std::set<std::string> devices;     // mlx5_0 …

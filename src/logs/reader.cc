@@ -141,7 +141,7 @@ bool is_prose(std::string_view before, bool has_error) {
 bool is_survived(std::string_view text) {
   static const RE2 survived(
       R"((?i)\b(?:retry(?:ing)?|trying again|fall(?:ing|s)? ?back|instead|ignor(?:ed|ing)|optional|skipp(?:ed|ing))\b)");
-  return RE2::PartialMatch(re2::StringPiece(text.data(), std::min<std::size_t>(text.size(), 1000)), survived);
+  return RE2::PartialMatch(re2::StringPiece(text.substr(0, 1000)), survived);
 }
 
 /// UCX below WARN: what it tries and may fail without anybody minding.
@@ -342,7 +342,7 @@ bool is_result(std::string_view text, bool in_table) {
   static const RE2 result(
       R"((?:^|\W)(?:SUCCESS(?: COMPLETE)?|Loop time of|Timing for main|Total wall time|[Tt]raining (?:complete|finished)|completed successfully)\b)");
   return (in_table && is_numeric_row(text.substr(0, 300))) ||
-         RE2::PartialMatch(re2::StringPiece(text.data(), std::min<std::size_t>(text.size(), 300)), result);
+         RE2::PartialMatch(re2::StringPiece(text.substr(0, 300)), result);
 }
 
 /// A counter that only moves when the job does: "step 100", "Epoch 2/3", "iter: 5".
@@ -350,7 +350,7 @@ bool is_progress(std::string_view text) {
   static const RE2 counter(
       R"((?i)(?:^|[\s\[|])(?:global[_ ]?step|time step|step|iter(?:ation)?|epoch|train_step)s?\s*[:=#\[]?\s*\d+)");
   static const RE2 rate(R"(\d(?:it/s|s/it| tokens/s| samples/s))");
-  const re2::StringPiece piece(text.data(), std::min<std::size_t>(text.size(), 300));
+  const re2::StringPiece piece(text.substr(0, 300));
   return RE2::PartialMatch(piece, counter) || RE2::PartialMatch(piece, rate);
 }
 
@@ -471,7 +471,7 @@ namespace {
 /// "OSError: [Errno 12] …" without its traceback: the program says that it ends.
 bool is_exception_line(std::string_view text) {
   static const RE2 exception(R"(^[A-Za-z_][\w.]*(?:Error|Exception): )");
-  return RE2::PartialMatch(re2::StringPiece(text.data(), std::min<std::size_t>(text.size(), 200)), exception);
+  return RE2::PartialMatch(re2::StringPiece(text.substr(0, 200)), exception);
 }
 
 }  // namespace

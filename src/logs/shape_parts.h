@@ -16,8 +16,8 @@ namespace pindown::logs {
 
 using Words = std::set<std::string, std::less<>>;
 
-constexpr std::size_t kMaxName = 253;        // a DNS name
-constexpr std::size_t kMaxText = 64 * 1024;  // of one line, also after joining
+constexpr std::size_t kMaxName = 253;                     // a DNS name
+constexpr std::size_t kMaxText = std::size_t{64} * 1024;  // of one line, also after joining
 constexpr std::size_t kMaxRaw = 4096;
 constexpr std::size_t kNpos = std::string_view::npos;
 

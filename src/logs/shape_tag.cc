@@ -113,7 +113,8 @@ std::size_t scan_vllm_header(std::string_view text) {
   if (take_digits(rest).size() != 2 || !consume(rest, "-") || take_digits(rest).size() != 2 || !consume(rest, " "))
     return 0;
   const std::size_t clock = scan_clock(rest).length;
-  if (clock == 0 || !consume(rest = rest.substr(clock), " ")) return 0;
+  rest.remove_prefix(clock);
+  if (clock == 0 || !consume(rest, " ")) return 0;
   consume(rest, "[");
   const std::size_t close = rest.find(']');
   if (close == kNpos || rest.substr(0, close).find(':') == kNpos || rest.substr(0, close).find(' ') != kNpos) return 0;

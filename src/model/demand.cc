@@ -64,7 +64,7 @@ BufferGuess nccl_data_buffer(const logs::Incident& incident, const logs::RunCont
   const logs::HostContext here = context_of(incident, run);
   BufferGuess guess;
   if (from_user_buffer(incident, version_of(incident, run)))
-    return {guess.memory, "a buffer the program registered itself", std::nullopt, true};
+    return {guess.memory, "a buffer the program registered itself", {}, {}, true};
   const bool host_only = !here.gdr_channels && (here.host_channels || run.gdr_enabled == false);
   if (host_only) {
     guess.memory = MemoryType::kHost;
@@ -91,23 +91,29 @@ BufferGuess derive_buffer(const logs::Incident& incident, const logs::RunContext
   if (first.kind == Kind::kRegDmabuf) {
     guess.memory = MemoryType::kGpu;
     guess.what = "GPU memory through dma-buf";
-  } else if (first.kind == Kind::kCreateQueue || first.kind == Kind::kAllocPd) {
+  } else if (first.kind == Kind::kAllocPd) {
+    guess.memory = MemoryType::kHost;
+    guess.what = "a protection domain, which pins no memory of the process";
+  } else if (first.kind == Kind::kCreateQueue) {
     guess.memory = MemoryType::kHost;
     guess.what = "the rings of a queue, small and always in host memory";
   } else if (is_nccl(first) && first.kind == Kind::kRegMr) {
     if (first.verb == "ibv_reg_mr" && plain_reg_mr_is_control(incident, run)) {
-      return {MemoryType::kHost, "one of NCCL's own control buffers in host memory", kFifo, false};
+      guess = {MemoryType::kHost, "one of NCCL's own control buffers in host memory", {}, kFifo, false};
+    } else {
+      guess = nccl_data_buffer(incident, run);
     }
-    return nccl_data_buffer(incident, run);
   }
-  if (first.length) guess.at_most = first.length;
+  guess.length = first.length;
   return guess;
 }
 
 std::string describe_buffer(const BufferGuess& guess) {
-  if (guess.what.empty()) return {};
+  const std::string length = guess.length ? format_size(*guess.length) : std::string();
+  if (guess.what.empty()) return length;
+  if (!length.empty()) return fmt::format("{}, {}", guess.what, length);
   if (!guess.at_most) return guess.what;
-  return fmt::format("{}, at most {} with default parameters", guess.what, format_size(*guess.at_most));
+  return fmt::format("{}, at most {} with NCCL's defaults", guess.what, format_size(*guess.at_most));
 }
 
 }  // namespace pindown

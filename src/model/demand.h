@@ -15,7 +15,8 @@ namespace pindown {
 struct BufferGuess {
   logs::MemoryType memory = logs::MemoryType::kUnknown;
   std::string what;                      // "one of NCCL's own control buffers (FIFO)"; empty if nothing is known
-  std::optional<std::uint64_t> at_most;  // bytes, default parameters
+  std::optional<std::uint64_t> length;   // bytes, as the failing line says
+  std::optional<std::uint64_t> at_most;  // bytes, with NCCL's default parameters
   bool user_buffer = false;              // ncclCommRegister or graph registration: failure there is often harmless
 };
 

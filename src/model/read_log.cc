@@ -40,14 +40,13 @@ logs::ScanLiterals all_literals() {
 
 /// Attributes printed without their device's name ("max_mr: 262144" of a grep) belong to the only device there is.
 void name_lone_device(Facts& facts) {
-  const auto unnamed = facts.devices.find("");
+  const auto unnamed = std::ranges::find_if(facts.devices, [](const auto& entry) { return entry.second.name.empty(); });
   if (unnamed == facts.devices.end() || facts.devices.size() != 2) return;
-  RdmaDevice attributes = unnamed->second;
+  const RdmaDevice attributes = unnamed->second;
+  RdmaDevice& device = unnamed == facts.devices.begin() ? std::next(unnamed)->second : facts.devices.begin()->second;
+  if (attributes.host != device.host) return;
+  merge_device(device, attributes);
   facts.devices.erase(unnamed);
-  RdmaDevice& device = facts.devices.begin()->second;
-  for (auto member : {&RdmaDevice::max_mr_size, &RdmaDevice::max_mr, &RdmaDevice::max_qp, &RdmaDevice::max_cq}) {
-    if (!(device.*member).known()) device.*member = attributes.*member;
-  }
 }
 
 /// Lines that say what thousands before them said, known by their text: only digits in front of NCCL's message (host,

@@ -66,7 +66,8 @@ bool Situation::gpu_possible() const {
 }
 
 bool Situation::in_kubernetes() const {
-  if (incident == nullptr) return process != nullptr && contains(process->cgroup, "kubepods");
+  if (process != nullptr && (contains(process->cgroup, "kubepods") || contains(process->target, "/"))) return true;
+  if (incident == nullptr) return false;
   if (launched_by("kubectl") || launched_by("cri")) return true;
   if (incident->first.shape.kubernetes) return true;
   return false;
@@ -190,6 +191,15 @@ const Event* Situation::kernel_event(Kind wanted) const {
 
 Evidence Situation::failure_evidence() const {
   return cite(incident->first);
+}
+
+std::string how_to_read(const Facts& machine) {
+  return machine.read_as_root ? "refused even to root: run on the machine itself, outside any container"
+                              : "run as root";
+}
+
+std::string how_to_read(const Situation& s) {
+  return how_to_read(*s.facts);
 }
 
 Evidence cite(const Source& source, std::string note) {

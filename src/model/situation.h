@@ -89,6 +89,10 @@ struct Situation {
   Evidence failure_evidence() const;
 };
 
+/// What would make the unreadable readable: root, or, for root, another place to look from.
+std::string how_to_read(const Facts& machine);
+std::string how_to_read(const Situation& s);
+
 Evidence cite(const Source& source, std::string note = {});
 Evidence cite(const logs::Event& event, std::string note = {});
 Source cite_source(const logs::Event& event);

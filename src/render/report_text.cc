@@ -24,6 +24,7 @@ constexpr std::size_t kShortReason = 44;
 constexpr std::size_t kMostTrails = 3;
 constexpr std::size_t kMostLinks = 10;
 constexpr std::size_t kMostUnknown = 6;
+constexpr std::size_t kMostPassedOver = 3;
 
 std::string_view sign(Verdict verdict) {
   switch (verdict) {
@@ -256,6 +257,21 @@ void add_problems(std::string& out, const Report& report, const Style& style) {
   }
 }
 
+void add_passed_over(std::string& out, const Report& report, const Style& style) {
+  std::size_t files = 0;
+  std::string names;
+  for (const InputSummary& input : report.inputs) {
+    if (input.kind != kPassedOver) continue;
+    if (++files <= kMostPassedOver || style.verbose) names += (names.empty() ? "" : ", ") + escape(input.path, 300);
+  }
+  if (files == 0) return;
+  const std::string more = files > kMostPassedOver && !style.verbose ? ", … (-v names all)" : "";
+  out += label(style, "input") +
+         wrap(fmt::format("passed over, nothing in {} is known to pindown: {}{}", count_of(files, "file"), names, more),
+              style.width, kLabel) +
+         "\n";
+}
+
 // ---- what it is not, may be, and cannot be told
 
 std::string named_code(std::string_view code) {
@@ -324,6 +340,7 @@ std::string render_text(const Report& report, const Style& style) {
   if (!report.statement.empty() && !said_below)
     out += fmt::format("  {}\n", wrap(escape(report.statement, 4000), style.width, 2));
   add_problems(out, report, style);
+  add_passed_over(out, report, style);
   add_incident(out, report, style);
   add_trails(out, report, style);
   add_findings(out, report, style);
