@@ -1,22 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 // argv → command table. Nothing else belongs here.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <csignal>
 #include <exception>
 
 #include "cli/cli.h"
+#include "cli/suggest.h"
 
 namespace {
 
-/// `pindown`, `pindown LOG` and `pindown --pid 42` mean `pindown check …`.
+constexpr std::array<std::string_view, 3> kCommands = {"check", "explain", "list"};
+constexpr std::array<std::string_view, 3> kFirstOptions = {"--help", "-h", "--version"};
+
+/// `pindown`, `pindown LOG` and `pindown --pid 42` mean `pindown check …`; `help` and `version` are asked for in either
+/// spelling.
 std::vector<std::string> with_default_command(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
-  static constexpr std::array<std::string_view, 6> kFirstWords = {"check",  "explain", "list",
-                                                                  "--help", "-h",      "--version"};
-  if (words.empty() || std::ranges::find(kFirstWords, words.front()) == kFirstWords.end())
-    words.insert(words.begin(), "check");
+  if (words.size() == 1 && (words[0] == "help" || words[0] == "version") && !pindown::cli::is_there(words[0]))
+    words[0].insert(0, "--");
+  const auto is_one_of = [&words](const auto& list) { return std::ranges::find(list, words[0]) != list.end(); };
+  if (words.empty() || (!is_one_of(kCommands) && !is_one_of(kFirstOptions))) words.insert(words.begin(), "check");
   return words;
+}
+
+/// `pindown exlpain PD101`: no file of that name, but nearly a command.
+bool complain_of_mistyped_command(int argc, char** argv) {
+  using namespace pindown::cli;
+  const std::string_view word = argc > 1 ? argv[1] : "";
+  const bool may_be_file = word.empty() || word[0] == '-' || word.find_first_of("./") != word.npos || is_there(word);
+  if (may_be_file || std::ranges::find(kCommands, word) != kCommands.end()) return false;
+  const std::string_view meant = nearest_word(word, kCommands);
+  if (meant.empty()) return false;
+  complain(fmt::format("no command and no file is called {}; did you mean pindown {}?", word, meant));
+  return true;
 }
 
 int run_command(int argc, char** argv) {
@@ -31,6 +50,7 @@ int run_command(int argc, char** argv) {
   add_check(app, run);
   add_explain(app, run);
   add_list(app, run);
+  if (complain_of_mistyped_command(argc, argv)) return kUsage;
   std::vector<std::string> words = with_default_command(argc, argv);
   std::reverse(words.begin(), words.end());
   try {

@@ -251,11 +251,17 @@ std::vector<const Incident*> by_importance(const std::vector<Incident>& incident
   return order;
 }
 
+bool on_other_host(const Incident& a, const Incident& b) {
+  return !a.first.shape.host.empty() && !b.first.shape.host.empty() && a.first.shape.host != b.first.shape.host;
+}
+
 /// A failure later than a fatal one, on the same run, is not accused of anything: it may be a consequence. Only where
-/// nothing is said of the main one, another step of registering memory may explain the run.
+/// nothing is said of the main one, another step of registering memory may explain the run; and no registration fails
+/// because one on another host did.
 bool may_be_judged(const Incident& incident, const Incident& main, bool main_named) {
   if (&incident == &main || incident.continued) return true;
-  return !main_named && is_registration(main.first.kind) && is_registration(incident.first.kind);
+  const bool both_register = is_registration(main.first.kind) && is_registration(incident.first.kind);
+  return both_register && (!main_named || on_other_host(incident, main));
 }
 
 bool judge_incidents(const logs::LogFindings& log, const Facts& facts, const Policy& policy, bool alone,
@@ -389,13 +395,18 @@ std::string entry_name(const Process& process, const Trail& trail) {
 
 bool reads_denied(const Process& p) {
   return p.caps.missing == Missing::kDenied || p.memlock.missing == Missing::kDenied ||
-         p.initial_userns.missing == Missing::kDenied;
+         p.initial_userns.missing == Missing::kDenied || p.verbs_open.missing == Missing::kDenied ||
+         p.map_count.missing == Missing::kDenied;
+}
+
+bool is_kernel_thread(const std::vector<Process>& chain) {
+  const Process& root = chain.back();  // kthreadd has no parent, kernel/fork.c and init/main.c rest_init()
+  return root.comm == "kthreadd" && root.ppid.value_or(0) == 0;
 }
 
 /// What could not be read of a process that is judged: said, with the command that would read it.
 void add_denied(const Process& p, const Facts& machine, Report& report) {
   if (p.problems.empty()) return;
-  if (!reads_denied(p) && p.memlock.known()) return;
   Unknown unknown{"PD902", {}, how_to_read(machine)};
   for (const std::string& problem : p.problems) unknown.missing.push_back(problem);
   report.unknown.push_back(std::move(unknown));
@@ -414,6 +425,7 @@ bool judge_chain(const std::vector<Process>& chain, const LiveFacts& live, const
   if (process.memlock.known()) {
     if (daemon) report.memlock[entry_name(process, trail)] = {process.memlock->soft, process.memlock->hard};
     report.trails.push_back(trail);
+    if (!daemon && reads_denied(process)) add_denied(process, live.machine, report);
     return !daemon &&
            std::ranges::any_of(answers, [](const Answer& a) { return a.outcome.kind == Outcome::Kind::kUnknown; });
   }
@@ -434,9 +446,17 @@ Report diagnose_host(const LiveFacts& live, const Policy& policy) {
   for (const std::int64_t pid : live.vanished) {
     open = true;
     report.unknown.push_back(
-        {"PD902", {fmt::format("/proc/{}", pid)}, fmt::format("pid {} does not exist (any more)", pid)});
+        {"PD902", {fmt::format("pid {} does not exist (any more)", pid)}, "pgrep -a python lists the job's processes"});
   }
-  for (const auto& chain : live.jobs) open = judge_chain(chain, live, policy, false, report) || open;
+  for (const auto& chain : live.jobs) {
+    if (is_kernel_thread(chain)) {
+      note_finding(
+          report, "PD905",
+          fmt::format("pid {} is a kernel thread: no limit applies to it", chain.front().where.pid.value_or(0)));
+    } else {
+      open = judge_chain(chain, live, policy, false, report) || open;
+    }
+  }
   for (const auto& chain : live.daemons) (void)judge_chain(chain, live, policy, true, report);
   const Situation machine = machine_situation(live.machine, policy.need);
   const auto answers = ask_all(machine);
@@ -451,7 +471,9 @@ Report diagnose_host(const LiveFacts& live, const Policy& policy) {
   }
   if (!uses_rdma(live) && live.asked.empty()) {
     if (live.machine.rdma_present.known()) {
-      note_finding(report, "PD905", "no RDMA device, and no process has NCCL loaded: nothing here registers memory");
+      note_finding(report, "PD905",
+                   live.denied > 0 ? "no RDMA device: nothing here registers memory"
+                                   : "no RDMA device, and no process has NCCL loaded: nothing here registers memory");
     } else {
       open = true;
       report.unknown.push_back({"PD902", {"/sys/class/infiniband"}, "run where /sys is mounted"});

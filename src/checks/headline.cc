@@ -12,19 +12,38 @@ namespace {
 
 constexpr std::size_t kColumns = 80;
 
-std::string who(const Report& report, const logs::Incident* incident) {
-  std::string text;
+std::string host_of(const Report& report, const logs::Incident* incident) {
   const Subject* subject = report.findings.empty() ? nullptr : &report.findings.front().subject;
   std::string host = subject != nullptr && subject->host ? *subject->host : report.host;
   if (incident != nullptr && host.empty()) host = incident->first.shape.host;
-  if (!host.empty()) text += fmt::format(" · {}", shorten(escape(host), 24));
+  return escape(host);
+}
+
+/// " · 8 ranks on 2 hosts", " · pid 4242"
+std::string ranks_of(const Report& report, const logs::Incident* incident) {
+  const Subject* subject = report.findings.empty() ? nullptr : &report.findings.front().subject;
   if (incident != nullptr && incident->rank_count() > 1) {
-    text += fmt::format(" · {} ranks", incident->rank_count());
-    if (incident->hosts.size() > 1) text += fmt::format(" on {} hosts", incident->hosts.size());
-  } else if (subject != nullptr && subject->pid) {
-    text += fmt::format(" · pid {}", *subject->pid);
+    const std::string ranks = fmt::format(" · {} ranks", incident->rank_count());
+    return incident->hosts.size() > 1 ? fmt::format("{} on {} hosts", ranks, incident->hosts.size()) : ranks;
   }
-  return text;
+  if (subject != nullptr && subject->pid) return fmt::format(" · pid {}", *subject->pid);
+  return {};
+}
+
+/// The verdict and the code in whole, because scripts look for them; what stands between them gives way.
+std::string in_one_line(std::string_view verdict, std::string host, std::string_view ranks, std::string_view text) {
+  constexpr std::size_t kRoom = kColumns - 2;
+  constexpr std::size_t kLeastHost = 8;
+  const std::string tail = text.empty() ? "" : fmt::format(" · {}", text);
+  const std::size_t fixed = display_width(verdict) + display_width(tail);
+  host = shorten(host, 24);
+  const bool with_ranks = fixed + display_width(ranks) + (host.empty() ? 0 : kLeastHost + 3) <= kRoom;
+  const std::size_t used = fixed + (with_ranks ? display_width(ranks) : 0) + 3;
+  if (!host.empty() && used + kLeastHost <= kRoom)
+    host = fmt::format(" · {}", shorten(host, kRoom - used));
+  else
+    host.clear();
+  return shorten(fmt::format("{}{}{}{}", verdict, host, with_ranks ? ranks : "", tail), kRoom);
 }
 
 std::string what_failed(const logs::Incident& incident) {
@@ -49,6 +68,8 @@ std::string message(const Report& report, const logs::Incident* incident) {
     case Verdict::kHealthy:
       return report.inputs.empty() ? "enough locked memory everywhere looked at" : "initialised, no failure";
     case Verdict::kUndetermined:
+      if (report.unknown.size() == 1 && report.unknown[0].missing.size() == 1 && report.unknown[0].code == "PD902")
+        return escape(report.unknown[0].missing[0]);
       return "not everything could be looked at";
     default:
       return "";
@@ -76,9 +97,8 @@ std::string statement(const Report& report, const logs::Incident* incident) {
 
 void write_headline(Report& report, const logs::Incident* incident) {
   const std::string text = message(report, incident);
-  report.headline = shorten(
-      fmt::format("{}{}{}{}", verdict_name(report.verdict), who(report, incident), text.empty() ? "" : " · ", text),
-      kColumns - 2);
+  report.headline =
+      in_one_line(verdict_name(report.verdict), host_of(report, incident), ranks_of(report, incident), text);
   report.statement = statement(report, incident);
 }
 

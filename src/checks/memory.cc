@@ -244,7 +244,8 @@ Outcome maps_live(const Situation& s) {
   if (s.kind != SubjectKind::kProcess || !s.process) return not_applicable();
   const auto maps = map_count(s);
   if (!maps) {
-    if (s.process->map_count.missing != Missing::kDenied) return not_applicable();
+    const bool uses_rdma = s.process->nccl_mapped.known() || (s.process->verbs_open && !s.process->verbs_open->empty());
+    if (!uses_rdma || s.process->map_count.missing != Missing::kDenied) return not_applicable();
     return unknown({s.process->map_count.source.path}, how_to_read(s));
   }
   if (!nearly_full(maps->count, maps->most)) return ruled_out(maps->text());

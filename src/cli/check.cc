@@ -245,7 +245,8 @@ void add_check(CLI::App& app, Run& run) {
   command->add_option("INPUT", options->inputs, "logs, plain or compressed; directories of them; - for standard input");
   command->add_option("--pid", options->pids, "judge this process and its ancestors (may be given more than once)")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 22))
-      ->type_name("P");
+      ->type_name("P")
+      ->allow_extra_args(false);  // "--pid 42 train.log": the log is an input
   command->add_option("--need", options->need, "locked memory the job needs per process: 4G, 512MiB")
       ->type_name("SIZE");
   command->add_option("--threshold", options->threshold, "findings from this severity on are a fault (default error)")

@@ -84,6 +84,10 @@ void occupy_standard_streams() {
   }
 }
 
+bool is_there(std::string_view path) {
+  return ::access(std::string(path).c_str(), F_OK) == 0;
+}
+
 void complain(std::string_view message) {
   const std::string line = fmt::format("pindown: {}\n", escape(message, 1000));
   (void)!::write(STDERR_FILENO, line.data(), line.size());

@@ -32,6 +32,8 @@ bool print(std::string_view text);
 /// Gives descriptors 0 to 2 that are closed something that refuses what they are for, so that no file opened later can
 /// take their place and be read or written by mistake.
 void occupy_standard_streams();
+/// Whether anything of that name is in the file system.
+bool is_there(std::string_view path);
 /// "pindown: message" to standard error, one line, escaped.
 void complain(std::string_view message);
 

@@ -2,24 +2,43 @@
 // `pindown explain CODE` and `pindown list`: the catalogue.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
+#include <vector>
 
+#include "base/text.h"
 #include "checks/check.h"
 #include "cli/cli.h"
+#include "cli/suggest.h"
 #include "render/catalogue.h"
 
 namespace pindown::cli {
 namespace {
 
+/// "101" is PD101.
+std::string full_code(const std::string& code) {
+  const bool number = code.size() == 3 && std::ranges::all_of(code, [](char c) { return is_digit(c); });
+  return number ? "PD" + code : code;
+}
+
+int complain_of_code(const std::string& code) {
+  std::vector<std::string_view> names;
+  for (const Check* check : all_checks()) {
+    names.push_back(check->code);
+    names.push_back(check->slug);
+  }
+  const std::string_view meant = nearest_word(code, names);
+  const std::string hint = meant.empty() ? "" : fmt::format("did you mean {}? ", meant);
+  complain(fmt::format("no such code: {}; {}pindown list shows all", code, hint));
+  return kUsage;
+}
+
 int run_explain(const std::vector<std::string>& codes, const Output& output) {
   std::string out;
   Json pages = Json::array();
   for (const std::string& code : codes) {
-    const Check* check = find_check(code);
-    if (check == nullptr) {
-      complain(fmt::format("no such code: {}; pindown list shows all", code));
-      return kUsage;
-    }
+    const Check* check = find_check(full_code(code));
+    if (check == nullptr) return complain_of_code(code);
     if (!out.empty()) out += '\n';
     out += render_page(*check, make_style(output));
     pages.push_back(page_json(*check));

@@ -120,7 +120,7 @@ void collect_kernel_log(const Host& host, Facts& facts) {
   // kernel.dmesg_restrict, or a container's seccomp profile (kernel/printk/printk.c check_syslog_permissions).
   const bool denied = errno == EPERM || errno == EACCES;
   facts.kernel_log = Lines::none(denied ? Missing::kDenied : Missing::kError, "dmesg");
-  facts.problems.push_back(fmt::format("cannot read the kernel log: {}; run as root, or dmesg | pindown check -",
+  facts.problems.push_back(fmt::format("cannot read the kernel log: {} (dmesg | pindown check - judges it, too)",
                                        denied ? "permission denied" : "not available here"));
 }
 

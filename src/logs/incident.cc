@@ -130,6 +130,10 @@ Incident start_incident(Event first) {
   return incident;
 }
 
+bool of_other_host(const Event& a, const Event& b) {
+  return !a.shape.host.empty() && !b.shape.host.empty() && !same_origin_host(a, b);
+}
+
 /// Where a failure belongs: the same failure elsewhere, a consequence of one, or a new incident.
 void place_failure(std::vector<Incident>& incidents, Event e) {
   for (Incident& incident : incidents) {
@@ -137,7 +141,8 @@ void place_failure(std::vector<Incident>& incidents, Event e) {
   }
   const bool consequence = is_derived(e.kind) || is_end(e.kind) || e.kind == Kind::kHostOom;
   if (!incidents.empty() && consequence) return attach_echo(incidents.front(), std::move(e));
-  if (!incidents.empty() && is_weak(e)) return attach_echo(incidents.front(), std::move(e));
+  if (!incidents.empty() && is_weak(e) && !of_other_host(e, incidents.front().first))
+    return attach_echo(incidents.front(), std::move(e));
   if (incidents.size() >= kMostIncidents) return attach_echo(incidents.front(), std::move(e));
   incidents.push_back(start_incident(std::move(e)));
 }

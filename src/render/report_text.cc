@@ -18,13 +18,15 @@ constexpr std::size_t kLabel = 14;    // "    because   "
 constexpr std::size_t kCommand = 16;  // commands and quoted lines, below a label
 constexpr std::size_t kFirstLine = 80;
 constexpr std::size_t kMostEvidence = 6;
-constexpr std::size_t kMostQuoted = 3;  // lines of a quotation
+constexpr std::size_t kMostQuoted = 3;     // lines of a quotation
+constexpr std::size_t kLeastQuoted = 200;  // columns of it in any case
 constexpr std::size_t kMostRuledOut = 8;
 constexpr std::size_t kShortReason = 44;
 constexpr std::size_t kMostTrails = 3;
 constexpr std::size_t kMostLinks = 10;
 constexpr std::size_t kMostUnknown = 6;
 constexpr std::size_t kMostPassedOver = 3;
+constexpr std::size_t kMostFurther = 3;
 
 std::string_view sign(Verdict verdict) {
   switch (verdict) {
@@ -65,7 +67,8 @@ void add_labelled(std::string& out, std::string_view word, std::string_view text
 std::string quotation(std::string_view text, const Style& style) {
   const std::size_t room = style.width - kCommand;
   std::string quoted = escape(trim(text), 4000);
-  if (!style.verbose) quoted = shorten(quoted, kMostQuoted * room - room / 4);
+  // On a narrow terminal more lines: the message stands behind its prefixes.
+  if (!style.verbose) quoted = shorten(quoted, std::max(kMostQuoted * room - room / 4, kLeastQuoted));
   return std::string(kCommand, ' ') + wrap(quoted, style.width, kCommand, LongWords::kBreak) + "\n";
 }
 
@@ -247,6 +250,23 @@ void add_incident(std::string& out, const Report& report, const Style& style) {
                incident.first.version_hint + (known ? "" : " (a hint, from the message's position)"), style);
 }
 
+/// Failures of another kind or place: shown by name, so that none is lost behind the first one.
+void add_further_incidents(std::string& out, const Report& report, const Style& style) {
+  if (report.incidents.size() < 2) return;
+  const std::size_t most = style.verbose ? report.incidents.size() : kMostFurther + 1;
+  for (std::size_t i = 1; i < std::min(most, report.incidents.size()); ++i) {
+    const IncidentSummary& incident = report.incidents[i];
+    const std::string scope = scope_of(incident);
+    out += fmt::format(
+        "{}{}{}\n{}", label(style, "also"),
+        paint(style, Tone::kCyan, fmt::format("{}:{}", escape(incident.first.file, 300), incident.first.line)),
+        scope.empty() ? "" : fmt::format("   ({})", scope), quotation(incident.first.text, style));
+  }
+  if (most < report.incidents.size())
+    out += fmt::format("{}{} more (-v)\n", label(style, "also"),
+                       count_of(report.incidents.size() - most, "other failure"));
+}
+
 void add_problems(std::string& out, const Report& report, const Style& style) {
   for (const InputSummary& input : report.inputs) {
     if (input.problem.empty()) continue;
@@ -342,6 +362,7 @@ std::string render_text(const Report& report, const Style& style) {
   add_problems(out, report, style);
   add_passed_over(out, report, style);
   add_incident(out, report, style);
+  add_further_incidents(out, report, style);
   add_trails(out, report, style);
   add_findings(out, report, style);
   add_candidates(out, report, style);

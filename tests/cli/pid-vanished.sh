@@ -7,3 +7,4 @@ expect 2 "$PINDOWN" check --format json --pid "$pid"
 json 'r["verdict"] == "undetermined"'
 cat out err > both
 has both "$pid"
+has out 'does not exist'

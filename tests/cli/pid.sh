@@ -9,3 +9,6 @@ json "r['trails'] and r['trails'][0]['links'][-1]['pid'] == $pid"
 soft=$(ulimit -Sl)
 [ "$soft" = unlimited ] && soft='"unlimited"' || soft=$((soft * 1024))
 json "r['trails'][0]['links'][-1]['soft'] == $soft"
+# An input behind --pid is an input, not a second pid.
+expect 64 "$PINDOWN" check --pid $$ "$FAULT"
+has err 'either inputs or --pid'
