@@ -13,20 +13,35 @@ namespace {
 
 using logs::Event;
 
+/// "node2" and "node2.cluster.example" are one; addresses are compared whole.
+bool same_host(std::string_view a, std::string_view b) {
+  if (a.size() > b.size()) std::swap(a, b);
+  if (a == b) return true;
+  const bool name = std::ranges::any_of(a, is_alpha);
+  return name && b.starts_with(a) && b[a.size()] == '.';
+}
+
 /// How well a process record of the log fits the failure; -1: it belongs to somebody else.
 int fit(const Process& p, const Event& first, bool container_failure) {
   if (p.kind == ProcessKind::kDaemon) return -1;
-  if (!p.where.host.empty() && !first.shape.host.empty() && p.where.host != first.shape.host) {
+  if (p.of_several) return -1;
+  if (!p.where.host.empty() && !first.shape.host.empty() && !same_host(p.where.host, first.shape.host)) {
     // A pod prefix and the NCCL host name may differ for one process; another rank's host never fits.
-    if (p.kind != ProcessKind::kContainer && p.where.rank != first.shape.rank) return -1;
+    const bool same_rank = p.where.rank && p.where.rank == first.shape.rank;
+    const bool wrapped = contains(first.shape.wrapper, p.where.host);  // "10.0.0.2: node7:41:90 [0] …"
+    if (p.kind != ProcessKind::kContainer && !same_rank && !wrapped) return -1;
   }
-  if (p.where.rank && first.shape.rank && p.where.rank != first.shape.rank) return -1;
+  if (p.where.rank && first.shape.rank && p.where.rank != first.shape.rank) {
+    // Task 1 of a probe may be on the host where the job has rank 8.
+    const bool here = !p.where.host.empty() && same_host(p.where.host, first.shape.host);
+    if (!here || p.kind != ProcessKind::kJob || p.where.pid) return -1;
+  }
   const bool first_of_container = p.where.pid == 1 && (container_failure || p.kind == ProcessKind::kContainer);
   if (p.where.pid && first.shape.pid && p.where.pid != first.shape.pid && !first_of_container) return -1;
   int score = 0;
   if (p.where.pid && p.where.pid == first.shape.pid) score += 8;
   if (p.where.rank && p.where.rank == first.shape.rank) score += 6;
-  if (!p.where.host.empty() && p.where.host == first.shape.host) score += 3;
+  if (!p.where.host.empty() && same_host(p.where.host, first.shape.host)) score += 3;
   if (p.kind == ProcessKind::kJob) score += 4;
   if (p.kind == ProcessKind::kContainer) score += container_failure ? 4 : 1;
   if (p.kind == ProcessKind::kUnknown) score += 2;
@@ -47,9 +62,9 @@ bool names_container(const Event& first) {
 bool other_ranks_fact(const Process& p, const Source& source, const Event& first, const logs::RunContext& run) {
   const std::string input = input_of(source);
   if (input == first.input || !run.job_inputs.contains(input)) return false;
-  const bool same_host = !p.where.host.empty() && p.where.host == first.shape.host;
+  const bool here = !p.where.host.empty() && same_host(p.where.host, first.shape.host);
   const bool same_rank = p.where.rank && p.where.rank == first.shape.rank;
-  return !same_host && !same_rank;
+  return !here && !same_rank;
 }
 
 const Source& source_of(const Process& p) {
@@ -138,7 +153,7 @@ bool hands_on_its_limit(std::string_view name) {
 }
 
 bool fits_host(const Process& p, const Event& first) {
-  return p.where.host.empty() || first.shape.host.empty() || p.where.host == first.shape.host ||
+  return p.where.host.empty() || first.shape.host.empty() || same_host(p.where.host, first.shape.host) ||
          contains(first.shape.wrapper, p.where.host);
 }
 
@@ -153,7 +168,9 @@ bool starts_this_job(std::string_view unit, const logs::Incident& incident, cons
   constexpr std::string_view kRuntimes[] = {"containerd.service", "docker.service", "crio.service",
                                             "podman.service",     "k3s.service",    "rke2-agent.service"};
   if (std::ranges::find(kRuntimes, unit) != std::end(kRuntimes)) return in_container_log(incident, facts);
-  if (unit == "slurmd.service") return run.launchers.contains("slurm") || run.launchers.contains("pyxis");
+  if (unit == "slurmd.service") {
+    return run.launchers.contains("slurm") || run.launchers.contains("pyxis") || facts.launchers.contains("slurm");
+  }
   if (unit == "pbs.service" || unit == "pbs_mom.service") return run.launchers.contains("pbs");
   const std::string_view base = unit.substr(0, unit.rfind('.'));
   return base.size() > 2 && contains(incident.first.shape.wrapper, base);
@@ -164,7 +181,7 @@ bool starts_this_job(std::string_view unit, const logs::Incident& incident, cons
 std::optional<LimitView> inherited_limit(const logs::Incident& incident, const logs::RunContext& run,
                                          const Facts& facts) {
   for (const Process& p : facts.processes) {
-    if (p.kind != ProcessKind::kDaemon || !p.memlock.known() || !hands_on_its_limit(p.comm)) continue;
+    if (p.kind != ProcessKind::kDaemon || !p.memlock.known() || p.of_several || !hands_on_its_limit(p.comm)) continue;
     if (!fits_host(p, incident.first)) continue;
     return LimitView{p.memlock->soft, p.memlock->hard, p.memlock.source, "the limit of " + p.comm, false, false, true};
   }
@@ -179,14 +196,24 @@ std::optional<LimitView> inherited_limit(const logs::Incident& incident, const l
 /// A line that names only the soft limit ("current: 64 kbytes"): the hard one, from whoever shows the same soft limit.
 void complete_hard(LimitView& view, const Facts& facts) {
   for (const Process& p : facts.processes) {
-    if (view.hard || !p.memlock.known() || p.memlock->soft != view.soft) continue;
+    if (view.hard || !p.memlock.known() || p.of_several || p.memlock->soft != view.soft) continue;
     view.hard = p.memlock->hard;
   }
 }
 
+/// Another value printed just as namelessly in the same input: whose either is, nothing says.
+bool contradicted(const Process& process, const Facts& facts) {
+  if (!(process.where == Where{}) || process.kind != ProcessKind::kUnknown) return false;
+  return std::ranges::any_of(facts.processes, [&process](const Process& p) {
+    return p.kind == process.kind && p.where == process.where && p.target == process.target && p.memlock.known() &&
+           p.memlock->soft && p.memlock->soft != process.memlock->soft &&
+           input_of(p.memlock.source) == input_of(process.memlock.source);
+  });
+}
+
 /// A shell on the failing host tells more than one on a machine without a name.
 std::pair<bool, std::int64_t> shell_rank(const Process& p, const logs::Incident& incident) {
-  const bool named = !p.where.host.empty() && p.where.host == incident.first.shape.host;
+  const bool named = !p.where.host.empty() && same_host(p.where.host, incident.first.shape.host);
   return {named, nearness(p.memlock.source, incident)};
 }
 
@@ -226,13 +253,14 @@ LimitView derive_limit(const logs::Incident& incident, const logs::RunContext& r
     // "unlimited" printed without a name in a log of several hosts may be any rank's.
     const bool named = !process->where.host.empty() || process->where.pid || process->where.rank ||
                        process->kind == ProcessKind::kJob || process->kind == ProcessKind::kContainer;
-    from_process(*process, "the job's own output", named || incident.hosts.size() <= 1);
+    const bool alone = incident.hosts.size() <= 1 && !contradicted(*process, facts);
+    from_process(*process, "the job's own output", named || alone);
     return view;
   }
   if (const auto inherited = inherited_limit(incident, run, facts)) return *inherited;
   const Process* shell = nullptr;
   for (const Process& p : facts.processes) {
-    if (p.kind != ProcessKind::kShell || !p.memlock.known() || !fits_host(p, incident.first)) continue;
+    if (p.kind != ProcessKind::kShell || !p.memlock.known() || p.of_several || !fits_host(p, incident.first)) continue;
     if (shell == nullptr || shell_rank(p, incident) > shell_rank(*shell, incident)) shell = &p;
   }
   if (shell != nullptr) from_process(*shell, "a shell, which may differ from the job", false);
@@ -324,6 +352,22 @@ CapabilityView derive_capability(const Process* process, const Facts& facts) {
   return view;
 }
 
+namespace {
+
+/// `process`, or where it lacks what `has` asks for, another record of the same container: `exec X cat /proc/1/status`
+/// and `exec X sh -c 'ulimit -l'` make one each.
+template <class Has>
+const Process* with_companion(const Process* process, const Facts& facts, Has has) {
+  if (process == nullptr || has(*process) || process->kind != ProcessKind::kContainer) return process;
+  const auto companion = std::ranges::find_if(facts.processes, [process, &has](const Process& p) {
+    return p.kind == process->kind && p.target == process->target && p.where.host == process->where.host && has(p) &&
+           (!p.target.empty() || !p.where.host.empty()) && !p.of_several;
+  });
+  return companion == facts.processes.end() ? process : &*companion;
+}
+
+}  // namespace
+
 Situation incident_situation(const logs::Incident& incident, const logs::RunContext& run, const Facts& facts,
                              const Need& need) {
   Situation s;
@@ -332,13 +376,15 @@ Situation incident_situation(const logs::Incident& incident, const logs::RunCont
   s.run = &run;
   s.facts = &facts;
   s.process = process_of_incident(incident, run, facts);
+  const auto has_limit = [](const Process& p) { return p.memlock.known(); };
+  const auto has_caps = [](const Process& p) { return p.caps.known(); };
   s.need = need;
   if (!s.need.bytes && incident.first.length) {
     s.need = {incident.first.length, fmt::format("{}:{}", incident.first.input, incident.first.line)};
   }
-  s.limit = derive_limit(incident, run, s.process, facts);
+  s.limit = derive_limit(incident, run, with_companion(s.process, facts, has_limit), facts);
   apply_settings(s.limit, incident, facts);
-  s.ipc_lock = derive_capability(s.process, facts);
+  s.ipc_lock = derive_capability(with_companion(s.process, facts, has_caps), facts);
   // UCX 1.14 and later print the hint only when the capability is not effective (uct/ib/base/ib_log.c).
   if (incident.first.limit_hint && !s.ipc_lock.usable) {
     s.ipc_lock = {false, "UCX prints this hint only without an effective CAP_IPC_LOCK", cite_source(incident.first)};

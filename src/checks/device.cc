@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <fmt/format.h>
 
+#include <map>
 #include <tuple>
+#include <utility>
 
 #include "base/size.h"
 #include "checks/check.h"
@@ -169,12 +171,20 @@ Remedy fewer_efa_pages() {
           "dmesg | grep -i efa"};
 }
 
+/// Devices are called efa_0 or, renamed by udev, rdmap0s6: the wording alone is the driver's (efa_com.c).
+std::optional<Evidence> efa_refusal(const Situation& s) {
+  const Event* event = kernel_event(s, Kind::kEfaCommand);
+  if (event && event->verb == "REG_MR") return cite(*event);
+  const auto line = kernel_line(s, {"efa", "REG_MR"});
+  return line ? std::optional(line->evidence) : std::nullopt;
+}
+
 Outcome efa_quota(const Situation& s) {
   if (!buffer_failed(s) || !s.enomem_possible()) return not_applicable();
-  if (const auto kernel = kernel_line(s, {"efa", "REG_MR"})) {
+  if (const auto kernel = efa_refusal(s)) {
     return judged(
         s, with(found(Certainty::kLikely, 88, "the EFA device itself refused REG_MR: one of its quotas is used up",
-                      {s.failure_evidence(), kernel->evidence}),
+                      {s.failure_evidence(), *kernel}),
                 {fewer_efa_pages()}));
   }
   if (!through_libfabric(s)) return not_applicable();
@@ -672,9 +682,48 @@ Outcome ports_live(const Ports& ports) {
               {bring_port_up()});
 }
 
+/// A transfer gave up on its peer.
+bool retries_exceeded(const Situation& s) {
+  if (!first_is(s, {Kind::kCompletion})) return false;
+  const Event& first = s.incident->first;
+  return says(first, "error 12") || says(first, "status=12") || says(first, "retry count") || says(first, "retry exc");
+}
+
+bool came_before(const Event& event, const Event& first) {
+  if (event.input == first.input) return event.line < first.line;
+  return event.shape.time_us && first.shape.time_us && *event.shape.time_us <= *first.shape.time_us;
+}
+
+/// A port that went down before the failure and is not told to have come up again, or null. The kernel's link lines may
+/// be of any port of the machine: they count for a transfer that gave up, not for a connection that was closed.
+const Event* port_went_down(const Situation& s) {
+  const bool retries = s.incident && retries_exceeded(s);
+  if (!s.run || (!retries && !first_is(s, {Kind::kConnection}))) return nullptr;
+  std::map<std::string, const Event*> down;  // by who tells and of what
+  for (const Event& event : s.run->kernel) {
+    if (event.kind != Kind::kPortDown || unrelated(s, event) || !came_before(event, s.incident->first)) continue;
+    if (!retries && event.library == "kernel") continue;
+    const std::string port = event.library + ' ' + event.device;
+    if (iequals(event.detail, "up") || event.detail == "port active") {
+      down.erase(port);
+    } else {
+      down.try_emplace(port, &event);
+    }
+  }
+  const auto first = std::ranges::min_element(
+      down, {}, [](const auto& entry) { return std::pair(entry.second->input, entry.second->line); });
+  return first == down.end() ? nullptr : first->second;
+}
+
 Outcome port_not_active(const Situation& s) {
   const Ports ports = ports_of(s);
   if (s.kind == SubjectKind::kMachine) return ports_live(ports);
+  if (const Event* down = port_went_down(s)) {
+    return judged(s, with(found(Certainty::kLikely, 97,
+                                "a port went down on this side before the transfer failed: the peer need not be gone",
+                                {s.failure_evidence(), cite(*down)}),
+                          {bring_port_up()}));
+  }
   if (!first_is(s, {Kind::kOpenDevice, Kind::kLibraryError, Kind::kCompletion, Kind::kConnection}))
     return not_applicable();
   if (!ports.up.empty()) return ruled_out(fmt::format("{} is active", escape(ports.up.front()->name, 40)));

@@ -221,6 +221,9 @@ Outcome limit_finding(const Situation& s, Certainty certainty, int weight, std::
   const bool same_line = s.incident && s.limit.at_failure;
   if (s.soft() && !s.limit.source.path.empty() && !same_line)
     evidence.push_back(cite(s.limit.source, s.incident ? s.limit.from : std::string()));
+  if (const auto refused = s.raise_refused(); refused && !s.soft()) {
+    evidence.push_back(cite(*refused, "the limit may not be raised that far"));
+  }
   evidence.insert(evidence.end(), more.begin(), more.end());
   Outcome out = found(certainty, weight, std::move(summary), std::move(evidence));
   out.severity = severity_of(s);
@@ -237,7 +240,8 @@ std::string need_against_have(const Situation& s) {
   if (!s.incident) return {};
   const logs::Event& first = s.incident->first;
   const std::string call = first.verb.empty() ? "the call" : plain(first.verb, 40);
-  const std::string have = s.soft() ? "the limit is " + format_limit(*s.soft()) : "the limit is not known";
+  const std::string unseen = s.raise_refused() ? "raising the limit was refused as well" : "the limit is not known";
+  const std::string have = s.soft() ? "the limit is " + format_limit(*s.soft()) : unseen;
   if (names_limit(s)) {
     return s.soft() ? fmt::format("the library itself says so, and {}", have) : "the library itself says so";
   }

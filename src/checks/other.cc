@@ -174,6 +174,8 @@ constexpr OtherFailure kOtherFailures[] = {
     {Kind::kKilled, Certainty::kLikely, "a process was killed"},
     {Kind::kPythonException, Certainty::kLikely, "a Python exception ended a rank"},
     {Kind::kXid, Certainty::kLikely, "a GPU reported a fault (Xid)"},
+    {Kind::kRanksDisagree, Certainty::kLikely,
+     "the ranks did not agree with each other at start-up (number of ranks, or library versions)"},
     {Kind::kSigbus, Certainty::kLikely, "a process got SIGBUS: its memory could not be provided"},
 };
 
@@ -183,13 +185,18 @@ Outcome other_failure_first(const Situation& s) {
         s, candidate(60, "a connection broke because another rank or host failed first; its log is not in this input",
                      "pindown check nccl.*   # the logs of all ranks: the earliest error counts"));
   }
+  const std::string_view then =
+      s.incident && s.incident->echo_count > 0 ? "; network errors after that are its consequence" : "";
+  if (first_is(s, {Kind::kCancelled})) {
+    const std::string& reason = s.incident->first.detail;
+    return judged(s, found(Certainty::kLikely, 95,
+                           fmt::format("the batch system cancelled the job{}{}",
+                                       reason.empty() ? "" : " (" + lower(escape(reason, 60)) + ")", then),
+                           {s.failure_evidence()}));
+  }
   for (const OtherFailure& other : kOtherFailures) {
     if (!first_is(s, {other.kind})) continue;
-    const bool followed = s.incident->echo_count > 0 || !s.incident->echoes.empty();
-    return judged(s, found(other.certainty, 95,
-                           fmt::format("{} first{}", other.words,
-                                       followed ? "; network errors after that are its consequence" : ""),
-                           {s.failure_evidence()}));
+    return judged(s, found(other.certainty, 95, fmt::format("{} first{}", other.words, then), {s.failure_evidence()}));
   }
   return not_applicable();
 }
@@ -280,6 +287,12 @@ Outcome mention_only(const Situation& s) {
   }
   if (!mention) return not_applicable();
   const std::string call = mention->verb.empty() ? std::string("a registration call") : escape(mention->verb, 40);
+  if (mention->quiet) {
+    return at_severity(
+        found(Certainty::kPossible, 20,
+              call + " failed, which the library tells at a debugging level only: it did without", {cite(*mention)}),
+        Severity::kNote);
+  }
   return at_severity(
       found(Certainty::kPossible, 20, call + " is only mentioned, in a success, trace or probe line", {cite(*mention)}),
       Severity::kNote);

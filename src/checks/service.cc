@@ -386,6 +386,10 @@ SlurmCause slurm_cause(const Situation& s, const Slurm& slurm, Standing standing
   if (allows && !limits::would_do(*allows, s)) return SlurmCause::kSlurmd;
   if (allows) return slurm.propagates == false ? SlurmCause::kNeither : SlurmCause::kPropagation;
   if (!limits::guilty(standing)) return SlurmCause::kOpen;
+  // "Can't propagate": the submit shell's limit is above slurmd's hard one (slurmstepd/ulimits.c, _set_limit()).
+  if (const auto refused = s.raise_refused(); refused && contains(refused->text, "propagate")) {
+    return SlurmCause::kSlurmd;
+  }
   const SlurmCause cause = cause_from_job(s, slurm);
   if (cause != SlurmCause::kOpen) return cause;
   return limits::good_shell(s) ? SlurmCause::kSlurmd : SlurmCause::kOpen;  // the submit shell had enough

@@ -86,6 +86,7 @@ void merge_facts(Facts& facts, const Facts& other) {
   take_each(facts.hugetlb_limit, other.hugetlb_limit);
   take_each(facts.slurm_conf, other.slurm_conf);
   take_each(facts.env, other.env);
+  facts.launchers.insert(other.launchers.begin(), other.launchers.end());
   for (const auto& [name, device] : other.devices) merge_device(facts.devices[name], device);
   append(facts.gpus, other.gpus);
   append(facts.limits_conf, other.limits_conf);

@@ -53,6 +53,7 @@ struct Process {
   ProcessKind kind = ProcessKind::kUnknown;
   Where where;
   std::string target;                       // of `docker exec`: the container as written; of `kubectl exec`: "pod/NAME"
+  bool of_several = false;                  // one of differing answers of which nothing says whose each is
   std::optional<std::int64_t> wrapper_pid;  // "train.sh[4411]:", "(Actor pid=12)": who printed it, not whose it is
   std::string comm;                         // /proc/PID/comm, or the name in the paste; empty if unknown
   std::string cmdline;                      // arguments joined by blanks, at most 200 bytes
@@ -179,6 +180,7 @@ struct Facts {
   std::vector<UnitLimit> units;
   std::map<std::string, Fact<std::string>> slurm_conf;  // scontrol show config: "PropagateResourceLimitsExcept" …
   std::vector<ContainerCommand> containers;
+  std::map<std::string, Source> launchers;  // "slurm", "kubectl": a typed command or a manifest shows it
   std::vector<DeviceNode> device_nodes;
   std::map<std::string, Fact<std::string>> env;  // env/export lines not tied to a known process
   Fact<std::vector<std::string>> kernel_log;     // live only: lines that name RDMA, NVRM, oom

@@ -84,6 +84,7 @@ void close_block(Stream& s) {
   s.open = false;
   s.command = {};
   s.lines = s.outputs = 0;
+  s.fan = {};
   s.host.clear();
   s.user.clear();
   s.machine.clear();
@@ -129,6 +130,9 @@ void learn_from_command(Context& c, std::string_view text, std::uint64_t first_l
   for (const auto& [name, value] : s.command.env) learn_env(c, name, value);
   // Without a prompt it may be advice.
   if (!s.bare_command) learn_settings(c);
+  if (!s.bare_command && !s.command.launcher.empty()) {
+    c.facts.launchers.try_emplace(s.command.launcher, c.source());
+  }
   if (!s.command.container || c.facts.containers.size() >= kMaxList) return;
   ContainerCommand& out = c.facts.containers.emplace_back(*s.command.container);
   out.source = c.source();
@@ -143,6 +147,13 @@ void forget_place(Stream& s) {
   s.machine.clear();
 }
 
+/// "sbatch --nodes=2 run.sh", not "srun fails on two nodes": the word behind the program is an option or a file.
+bool starts_a_job(const Command& command, std::string_view text) {
+  const auto words = split_blanks(text.substr(0, 400));
+  return !command.launcher.empty() && words.size() > 1 &&
+         (words[1].starts_with('-') || words[1].find_first_of("./") < words[1].size() - 1);
+}
+
 /// Opens the block of `command`. False: nothing says that this is a command at all.
 bool open_block(State& state, Context& c, const Prompt& prompt, bool bare, std::string_view text,
                 std::uint64_t first_line) {
@@ -150,7 +161,7 @@ bool open_block(State& state, Context& c, const Prompt& prompt, bool bare, std::
   Command command = parse_command(text);
   const bool sure = prompt.kind == PromptKind::kPlain || prompt.kind == PromptKind::kNamed;
   const bool sets = !command.settings.empty() && (prompt.kind == PromptKind::kTrace || !prompt.host.empty());
-  if ((bare || !sure) && !command.understood() && !sets) return false;
+  if ((bare || !sure) && !command.understood() && !sets && (bare || !starts_a_job(command, text))) return false;
   conclude(state, c.stream);
   close_block(s);
   s.open = true;
@@ -277,6 +288,51 @@ void drop_fan_host(Context& c) {
   c.text = trim(c.text.substr(colon + 2));
 }
 
+bool names_a_host(std::string_view text) {
+  return is_host_name(text) && text != "unlimited" && std::ranges::any_of(text, is_alpha);
+}
+
+/// Names are read_fan_name's: to the readers of answers "unlimited" would be one.
+void ask_again(Stream& block) {
+  for (Question& q : block.command.questions) q.answered = q.topic == Topic::kHostname;
+}
+
+/// A host name that a fan-out command prints says whose the values behind it are, as long as every name is followed by
+/// a value before the next one comes.
+bool read_fan_name(Context& c, Stream& block) {
+  auto& questions = block.command.questions;
+  const auto asks_name = [](const Question& q) { return q.topic == Topic::kHostname; };
+  if (block.fan.over || std::ranges::none_of(questions, asks_name)) return false;
+  auto& names = block.fan.by_rank;
+  const std::int64_t rank = c.line.shape.rank.value_or(-1);
+  if (names.size() >= kMaxProcesses && !names.contains(rank)) return false;
+  FanNames::Name& name = names[rank];
+  if (names_a_host(c.text)) {
+    const bool first = asks_name(questions.front());
+    name.unclear |= !first || (questions.size() > 1 && !name.host.empty() && !name.has_value);
+    name.host = c.text;
+    name.has_value = false;
+    ask_again(block);
+    return true;
+  }
+  if (name.host.empty() || name.unclear) return false;
+  c.fan = true;
+  c.fan_host = name.host;
+  return false;
+}
+
+/// One block for the output of many tasks: what was answered for one is asked again for the next.
+bool read_fan_block(Context& c, Stream& block) {
+  if (read_fan_name(c, block)) return true;
+  const auto done = [](const Question& q) { return q.answered || !q.single || q.topic == Topic::kHostname; };
+  if (!block.fan.over && (block.outputs == 1 || std::ranges::all_of(block.command.questions, done))) ask_again(block);
+  if (!read_block(c, block)) return false;
+  if (const auto at = block.fan.by_rank.find(c.line.shape.rank.value_or(-1)); at != block.fan.by_rank.end()) {
+    at->second.has_value = true;
+  }
+  return true;
+}
+
 bool read_output(Context& c, Stream& block) {
   ++block.lines;
   ++block.outputs;
@@ -286,8 +342,8 @@ bool read_output(Context& c, Stream& block) {
     close_block(block);
     return false;
   }
-  if (read_block(c, block)) return true;
-  if (!block.command.fan_out) return false;
+  if (!block.command.fan_out) return read_block(c, block);
+  if (read_fan_block(c, block)) return true;
   const std::string_view whole = c.text;
   drop_fan_host(c);
   if (!c.fan_host.empty()) {
@@ -299,6 +355,7 @@ bool read_output(Context& c, Stream& block) {
     c.fan_host.clear();
     c.text = whole;
   }
+  block.fan.over = true;
   return false;
 }
 

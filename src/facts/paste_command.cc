@@ -191,6 +191,7 @@ void add_mpirun(Words words, const Pipeline& pipeline, Command& out, int depth) 
 void add_srun(Words words, const Pipeline& pipeline, Command& out, int depth) {
   out.kind = ProcessKind::kJob;
   out.fan_out = out.elsewhere = true;
+  out.launcher = "slurm";
   const std::size_t from = skip_options(words, 1, kSrunValued);
   if (has_srun_container(words.first(from))) {
     out.container = container_of("srun");
@@ -249,7 +250,12 @@ void add_engine(Words words, std::string_view engine, const Pipeline& pipeline, 
 
 void add_kubectl(Words words, const Pipeline& pipeline, Command& out, int depth) {
   const std::size_t at = skip_options(words, 1, " -n --namespace --context --kubeconfig ");
-  if (at < words.size() && (words[at] == "exec" || words[at] == "rsh")) add_exec(words, at, pipeline, out, depth);
+  if (at >= words.size()) return;
+  static constexpr std::array<std::string_view, 6> kOfPods = {"exec", "rsh", "logs", "attach", "run", "debug"};
+  const bool looks = words[at] == "get" || words[at] == "describe";
+  const bool at_pod = looks && at + 1 < words.size() && words[at + 1].starts_with("pod");
+  if (at_pod || std::ranges::find(kOfPods, words[at]) != kOfPods.end()) out.launcher = "kubectl";
+  if (words[at] == "exec" || words[at] == "rsh") add_exec(words, at, pipeline, out, depth);
 }
 
 void add_apptainer(Words words, const Pipeline& pipeline, Command& out, int depth) {
@@ -329,6 +335,7 @@ void add_words(Words words, const Pipeline& pipeline, Command& out, int depth) {
   if (words.empty() || out.questions.size() >= 16) return;
   const std::string_view program = base_name(words[0]);
   if (add_export(words, program, out)) return;
+  if (program == "sbatch") out.launcher = "slurm";
   if (add_launcher(words, program, pipeline, out, depth)) return;
   const bool lone_env = program == "env" && skip_options(words, 1, " -u ") == words.size();
   for (const Carrier& carrier : kCarriers) {

@@ -207,4 +207,14 @@ bool read_inspect(const Context& c) {
   return starts || is_inspected(name);
 }
 
+bool read_manifest(const Context& c) {
+  static constexpr std::array<std::string_view, 14> kKinds = {
+      "Pod",    "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet",      "Job",        "CronJob",
+      "MPIJob", "PyTorchJob", "TrainJob",    "JobSet",    "LeaderWorkerSet", "RayCluster", "RayJob"};
+  std::string_view kind = c.text;
+  if (!consume(kind, "kind: ") || std::ranges::find(kKinds, trim(kind)) == kKinds.end()) return false;
+  c.facts.launchers.try_emplace("kubectl", c.source());
+  return true;
+}
+
 }  // namespace pindown::paste

@@ -20,6 +20,7 @@ struct TopicRow {
 };
 constexpr TopicRow kTopics[] = {
     {Topic::kUlimit, read_ulimit_value},
+    {Topic::kEchoed, read_echoed},
     {Topic::kUlimitAll, read_lock_phrase},
     {Topic::kRlimitTuple, read_rlimit_tuple},
     {Topic::kPrlimit, read_prlimit},
@@ -179,6 +180,7 @@ constexpr LeadRow kLeads[] = {
     {"stat: ", read_lookup_error},
     {"\"Ulimits\"", read_inspect},
     {"setenv ", read_env},
+    {"kind: ", read_manifest},
 };
 
 /// kLeads by first byte, made once.
@@ -269,10 +271,10 @@ bool is_noise(std::string_view text) {
 }
 
 /// Lone values are answered in the order of the questions; the first line that does not fit uses one up.
-bool read_single(Context& c, Question& q) {
+bool read_single(Context& c, Question& q, bool once) {
   if (q.reshaped && !q.counts && q.topic != Topic::kModinfoField) return false;
   const bool understood = read_topic(c, q);
-  if (understood || !is_noise(c.text)) q.answered = !c.fan;
+  if (understood || !is_noise(c.text)) q.answered = once;
   return understood;
 }
 
@@ -308,7 +310,8 @@ bool read_evident(const Context& c) {
 bool read_block(Context& c, Stream& block) {
   if (read_file_header(c.text, block)) return true;
   if (block.header.topic != Topic::kNone) return read_topic(c, block.header);
-  bool waiting = true;  // for the first question that has no answer yet
+  const bool once = !c.fan || !block.fan.by_rank.empty();  // else every line is another task's only answer
+  bool waiting = true;                                     // for the first question that has no answer yet
   for (Question& q : block.command.questions) {
     if (q.answered) continue;
     Context numbered = c;
@@ -323,7 +326,7 @@ bool read_block(Context& c, Stream& block) {
       if (read_topic(numbered, q)) return true;
     } else if (waiting) {
       waiting = false;
-      if (read_single(numbered, q)) return true;
+      if (read_single(numbered, q, once)) return true;
     }
   }
   return false;

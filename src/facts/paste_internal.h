@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,6 +27,7 @@ constexpr std::size_t kMaxProcesses = 4096;
 enum class Topic {
   kNone,
   kUlimit,  // one value in KiB
+  kEchoed,  // a line made by echo, with a host name and a limit in it; arg is echo's text
   kUlimitAll,
   kRlimitTuple,
   kPrlimit,
@@ -129,6 +131,7 @@ struct Command {
   bool enters_shell = false;                             // interactive: the next prompts are inside
   std::vector<std::pair<std::string, std::string>> env;  // only kept variables
   std::optional<ContainerCommand> container;
+  std::string launcher;  // "slurm", "kubectl": what the command shows to start jobs here
 
   bool understood() const { return !questions.empty() || container || enters_shell || !env.empty(); }
 };
@@ -149,6 +152,17 @@ struct Prompt {
   std::string_view command;  // into the parsed text
 };
 
+/// Whose output a fan-out command's lines are, from the host names among them; by rank, or -1 without one.
+struct FanNames {
+  struct Name {
+    std::string host;
+    bool has_value = false;  // something was read behind it
+    bool unclear = false;    // two names without a value between them: the tasks' lines are mixed
+  };
+  std::map<std::int64_t, Name> by_rank;
+  bool over = false;  // a line that answers nothing: the command's own output ended
+};
+
 /// One stream: lines of equal origin (launcher, host, rank, pid).
 struct Stream {
   std::string launcher, origin_host;
@@ -166,7 +180,8 @@ struct Stream {
   bool bare_command = false;      // no prompt stood before the command
   logs::ShapedLine command_line;  // cited when the silence of the command is the answer
   bool trace = false;
-  std::uint64_t lines = 0;    // since the block opened
+  std::uint64_t lines = 0;  // since the block opened
+  FanNames fan;
   std::uint64_t outputs = 0;  // not blank
 
   struct Pending {  // a command whose last line ended in a backslash
@@ -295,6 +310,9 @@ bool read_lock_phrase(const Context& c);  // ulimit -a of every shell, "ulimit -
 bool read_prlimit(const Context& c);
 bool read_rlimit_tuple(const Context& c);
 bool read_ulimit_value(const Context& c);
+/// "node2 64" of `echo $(hostname) $(ulimit -l)`.
+bool read_echoed(const Context& c);
+bool is_host_name(std::string_view word);
 
 // paste_process.cc
 bool read_status_line(const Context& c);
@@ -397,5 +415,7 @@ std::string srun_image(std::span<const std::string> options);
 /// pyxis: srun --container-image.
 bool has_srun_container(std::span<const std::string> options);
 bool read_inspect(const Context& c);
+/// "kind: Pod": a Kubernetes object that makes pods.
+bool read_manifest(const Context& c);
 
 }  // namespace pindown::paste

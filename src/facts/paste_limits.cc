@@ -358,4 +358,97 @@ bool read_ulimit_value(const Context& c) {
   return limit.has_value();
 }
 
+namespace {
+
+/// Text of echo up to the next substitution, or one substitution: "$(…)", "`…`", "$NAME", "${NAME}".
+struct Piece {
+  std::string_view text;
+  bool substituted = false;
+};
+
+Piece take_piece(std::string_view& text) {
+  std::size_t n = std::min(text.find_first_of("$`"), text.size());
+  const bool substituted = n == 0;
+  if (substituted && text[0] == '`') {
+    n = std::min(text.find('`', 1), text.size() - 1) + 1;
+  } else if (substituted && (text.starts_with("$(") || text.starts_with("${"))) {
+    n = std::min(text.find(text[1] == '(' ? ')' : '}'), text.size() - 1) + 1;
+  } else if (substituted) {
+    for (n = 1; n < text.size() && (is_alnum(text[n]) || text[n] == '_');) ++n;
+  }
+  const Piece piece{text.substr(0, n), substituted};
+  text.remove_prefix(n);
+  return piece;
+}
+
+/// "ulimit -l" of "$(ulimit -l)", "HOSTNAME" of "${HOSTNAME}".
+std::string_view inside(std::string_view substitution) {
+  if (!consume(substitution, "`")) consume(substitution, "$");
+  if (!consume(substitution, "(")) consume(substitution, "{");
+  while (substitution.ends_with('`') || substitution.ends_with(')') || substitution.ends_with('}')) {
+    substitution.remove_suffix(1);
+  }
+  return trim(substitution);
+}
+
+bool prints_host(std::string_view what) {
+  return what == "HOSTNAME" || what == "SLURMD_NODENAME" || what == "uname -n" || what == "hostname" ||
+         what == "hostname -s" || what == "hostname -f";
+}
+
+/// "-l", "-Sl", "-H -l" behind ulimit: which of the two limits it prints.
+bool prints_limit(std::string_view what, bool& hard) {
+  if (!consume(what, "ulimit -") || what.find_first_not_of("SHl -") != what.npos || !contains(what, "l")) return false;
+  hard = contains(what, "H") && !contains(what, "S");
+  return true;
+}
+
+}  // namespace
+
+namespace {
+
+/// Matches a line against echo's text; host and limits are what stands in the places of their substitutions.
+bool match_echo(std::string_view form, std::string_view text, std::string& host, MemlockLimit& seen) {
+  while (!form.empty()) {
+    const Piece piece = take_piece(form);
+    if (!piece.substituted) {
+      if (!consume(text, piece.text)) return false;
+      continue;
+    }
+    std::string_view behind = form;
+    const Piece next = behind.empty() ? Piece{} : take_piece(behind);
+    if (next.substituted) return false;  // nothing parts the two
+    const auto end = next.text.empty() ? text.size() : text.find(next.text);
+    if (end == text.npos) return false;
+    const std::string_view value = text.substr(0, end);
+    text.remove_prefix(end);
+    const std::string_view what = inside(piece.text);
+    bool hard = false;
+    if (prints_host(what) && is_host_name(value)) {
+      host = value;
+    } else if (prints_limit(what, hard)) {
+      (hard ? seen.hard : seen.soft) = parse_kib(value);
+    }
+  }
+  return seen.soft || seen.hard;
+}
+
+}  // namespace
+
+bool read_echoed(const Context& c) {
+  std::string_view form = c.question ? std::string_view(c.question->arg) : std::string_view();
+  Context named = c;
+  MemlockLimit seen;
+  if (!match_echo(form, c.text, named.fan_host, seen)) {
+    // "node2: " in front was taken for a wrapper.
+    seen = {};
+    named.fan_host.clear();
+    const bool begins_with_host = prints_host(inside(take_piece(form).text)) && consume(form, ": ");
+    if (!begins_with_host || c.line.shape.host.empty() || !match_echo(form, c.text, named.fan_host, seen)) return false;
+  }
+  named.fan |= !named.fan_host.empty();
+  learn_memlock(named, seen);
+  return true;
+}
+
 }  // namespace pindown::paste

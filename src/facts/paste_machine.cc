@@ -25,11 +25,6 @@ bool is_arch(std::string_view word) {
   return std::ranges::find(kArches, word) != kArches.end();
 }
 
-bool is_host_name(std::string_view word) {
-  return !word.empty() && word.size() <= 253 &&
-         std::ranges::all_of(word, [](char c) { return is_alnum(c) || c == '-' || c == '.' || c == '_'; });
-}
-
 /// A container's name is not the machine's, and neither is that of a host asked over ssh.
 void learn_host(const Context& c, std::string_view name) {
   const bool elsewhere = c.stream.open && (c.stream.kind == ProcessKind::kContainer || !c.stream.command.host.empty());
@@ -44,6 +39,11 @@ std::string unquote(std::string_view text) {
 }
 
 }  // namespace
+
+bool is_host_name(std::string_view word) {
+  return !word.empty() && word.size() <= 253 &&
+         std::ranges::all_of(word, [](char c) { return is_alnum(c) || c == '-' || c == '.' || c == '_'; });
+}
 
 /// "Linux node07 5.15.0-91-generic #101-Ubuntu SMP … x86_64 GNU/Linux", "Linux version 5.15.0 (…".
 bool read_uname(const Context& c) {

@@ -88,6 +88,14 @@ bool differs(const std::optional<Limit>& known, const std::optional<Limit>& seen
   return known && seen && *known != *seen;
 }
 
+/// The command that opened the block printed `p`'s limit as well, and for another task.
+bool of_same_command(const Context& c, const Process& p) {
+  if (!c.stream.open || !c.stream.command.fan_out || !(p.where == Where{})) return false;
+  const auto colon = p.memlock.source.path.rfind(':');
+  const auto line = parse_u64(std::string_view(p.memlock.source.path).substr(colon + 1));
+  return line && *line > c.stream.command_line.line;
+}
+
 /// Whose machine the line tells of.
 std::string machine_of(const Context& c) {
   const Stream& s = c.stream;
@@ -130,7 +138,10 @@ void learn_memlock(const Context& c, const MemlockLimit& limit) {
   const bool raised = own && std::exchange(c.stream.raised, false);
   if (p && p->memlock.known() &&
       (raised || differs(p->memlock->soft, limit.soft) || differs(p->memlock->hard, limit.hard))) {
+    const bool mixed = !raised && of_same_command(c, *p);
+    p->of_several |= mixed;
     p = another_subject(c);
+    if (p) p->of_several = mixed;
   }
   if (!p) return;
   if (!p->memlock.known()) {

@@ -161,6 +161,8 @@ void ask_env(Words words, Questions& out) {
 }
 
 void ask_echo(Words words, Questions& out) {
+  const std::string text = join_words(words.subspan(skip_options(words, 1, {})));
+  if (contains(text, "(ulimit -") || contains(text, "`ulimit -")) return out.push_back(ask(Topic::kEchoed, text));
   if (words.size() != 2) return;
   std::string_view name = words[1];
   if (!consume(name, "$")) return;

@@ -14,6 +14,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "host/utf16.h"
+
 namespace pindown {
 namespace {
 
@@ -198,11 +200,14 @@ std::expected<std::unique_ptr<InputStream>, HostError> open_input(const std::str
   if (is_compressed(head)) {
     auto stream = std::make_unique<InflatingStream>(std::move(*fd), path, head);
     if (const auto opened = stream->open(); !opened) return std::unexpected(opened.error());
-    return stream;
+    return as_utf8(std::move(stream));
   }
   const bool regular = S_ISREG(info.st_mode);
   const std::uint64_t size = regular ? static_cast<std::uint64_t>(info.st_size) : 0;
-  return std::make_unique<PlainStream>(std::move(*fd), path, size, std::move(head), regular);
+  const bool utf16 = has_utf16_mark(head);
+  auto plain = std::make_unique<PlainStream>(std::move(*fd), path, size, std::move(head), regular);
+  if (utf16) return as_utf8(std::move(plain));
+  return plain;
 }
 
 bool is_directory(const std::string& path) {

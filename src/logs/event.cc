@@ -33,6 +33,8 @@ bool is_failure(Kind kind) {
     case Kind::kCudaError:
     case Kind::kHostOom:
     case Kind::kKilled:
+    case Kind::kCancelled:
+    case Kind::kRanksDisagree:
     case Kind::kPythonException:
     case Kind::kXid:
     case Kind::kSegfault:
@@ -88,6 +90,10 @@ std::string_view kind_name(Kind kind) {
       return "host memory (OOM killer)";
     case Kind::kKilled:
       return "the process (killed)";
+    case Kind::kCancelled:
+      return "the job (cancelled)";
+    case Kind::kRanksDisagree:
+      return "the start-up of the ranks";
     case Kind::kPythonException:
       return "the program (exception)";
     case Kind::kXid:
@@ -120,6 +126,8 @@ std::string_view kind_name(Kind kind) {
       return "kernel module symbol";
     case Kind::kAvcDenied:
       return "security policy";
+    case Kind::kPortDown:
+      return "RDMA port";
     case Kind::kDriverMessage:
       return "RDMA driver";
     case Kind::kKernelSegfault:

@@ -34,6 +34,8 @@ enum class Kind {
   kCudaError,
   kHostOom,
   kKilled,
+  kCancelled,      // the batch system ended the job: detail = its reason, empty where it gives none
+  kRanksDisagree,  // start-up of the job's ranks: another count of ranks, a message of another size
   kPythonException,
   kXid,
   kSegfault,
@@ -51,6 +53,7 @@ enum class Kind {
   kNvrm,
   kUnknownSymbol,
   kAvcDenied,
+  kPortDown,       // a link or port of the RDMA device went down, or up again: detail; also a library's event of it
   kDriverMessage,  // an RDMA driver's own message of a failure
   kKernelSegfault,
   // follow-ups of a failure; never a cause

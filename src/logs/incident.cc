@@ -26,6 +26,7 @@ bool is_kernel(Kind kind) {
     case Kind::kNvrm:
     case Kind::kUnknownSymbol:
     case Kind::kAvcDenied:
+    case Kind::kPortDown:
     case Kind::kDriverMessage:
     case Kind::kKernelSegfault:
       return true;
@@ -46,7 +47,8 @@ bool is_derived(Kind kind) {
 
 /// Ends of a process: first only if they come before everything else.
 bool is_end(Kind kind) {
-  return kind == Kind::kSegfault || kind == Kind::kSigbus || kind == Kind::kKilled || kind == Kind::kPythonException;
+  return kind == Kind::kSegfault || kind == Kind::kSigbus || kind == Kind::kKilled || kind == Kind::kPythonException ||
+         kind == Kind::kCancelled;
 }
 
 /// Events are already in the order of their inputs and lines. When every failure carries a wall clock time, and the
@@ -155,7 +157,16 @@ bool is_often_survived(Kind kind) {
 /// Puts direct failures before what they bring about; keeps the order otherwise. An end of a process or an
 /// out-of-memory that comes before the first registration failure stays before it (N-05).
 std::vector<Event> causes_first(std::vector<Event> failures) {
-  const auto rank = [](const Event& e) {
+  std::map<std::string, std::uint64_t> cancelled;  // by input
+  for (const Event& e : failures) {
+    if (e.kind == Kind::kCancelled) cancelled.try_emplace(e.input, e.line);
+  }
+  const auto rank = [&cancelled](const Event& e) {
+    // A cancelled job leaves killed processes and exceptions behind. A failed registration stays before it, though: the
+    // job may have hung on that, or have been queued again.
+    const auto cancel = is_end(e.kind) ? cancelled.find(e.input) : cancelled.end();
+    if (cancel != cancelled.end() && e.line > cancel->second) return 2;
+    if (e.kind == Kind::kCancelled) return 1;
     if (is_derived(e.kind)) return 3;
     if (is_weak(e) && e.kind != Kind::kDriverMissing) return 2;
     return is_often_survived(e.kind) ? 1 : 0;
@@ -188,6 +199,17 @@ void drop_survived_exceptions(std::vector<Event>& failures, const std::vector<Ev
     if (e.kind != Kind::kPythonException) return false;
     return before(last_start, e) || (is_import_error(e) && before(last_use, e));
   });
+}
+
+/// srun cancels the step of a task that failed, and then gives no reason: a consequence, unless nothing stands before
+/// it.
+void demote_cancels(std::vector<Event>& events) {
+  std::set<std::string> failed;  // inputs
+  for (Event& e : events) {
+    const bool plain = e.kind == Kind::kCancelled && e.detail.empty();
+    if (plain && failed.contains(e.input)) e.kind = Kind::kExit;
+    if (is_failure(e.kind) || e.kind == Kind::kExit || e.kind == Kind::kEcho) failed.insert(e.input);
+  }
 }
 
 /// What a library tells at a debugging level only is a failure if the process then crashes of it (N-06), else a try.
@@ -303,8 +325,9 @@ bool follows(const Event& later, const Event& first) {
   return later.shape.time_us && first.shape.time_us && *later.shape.time_us > *first.shape.time_us;
 }
 
-/// A warning is not blamed for a crash long after it; an orderly end with an error it may be.
+/// A warning is not blamed for a crash long after it; an orderly end with an error it may be. A time limit is no error.
 bool ends_job(const Event& e, const Event& first) {
+  if (e.kind == Kind::kCancelled) return false;
   if (e.kind == Kind::kExit) return true;
   return !is_weak(first) && (is_end(e.kind) || e.kind == Kind::kLibraryError || e.kind == Kind::kHostOom);
 }
@@ -400,6 +423,7 @@ bool same_origin(const Event& a, const Event& b) {
 LogFindings derive_incidents(std::vector<Event> events, const RunContext& seed) {
   LogFindings log;
   log.context = seed;
+  demote_cancels(events);
   std::vector<Event> failures;
   std::vector<Event> echoes;
   for (const Event& e : events) {

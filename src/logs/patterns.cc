@@ -11,6 +11,10 @@ namespace {
 using enum Kind;
 using enum Look;
 
+/// "Failed to open device mlx5_0: Permission denied [13]" and relatives, of whatever program.
+constexpr const char kOpenRefused[] =
+    R"re((?i)(?:failed|unable|cannot|could not|couldn't)(?: to)? open (?:the )?(?:ib |rdma |infiniband |verbs )?device "?(?P<dev>(?:mlx[45]|bnxt_re|irdma|rxe|siw|efa|rdmap|hfi1_|hns_|erdma|mana_|qedr|roc)\w*)\W.{0,40}?(?:(?P<errno>Permission denied|Operation not permitted)|\berrno\W{0,3}(?P<n>13|1)\b))re";
+
 // clang-format off: one row a line, however long, so that rows can be compared.
 constexpr Pattern kPatterns[] = {
     // PyTorch and other frameworks over NCCL
@@ -51,6 +55,10 @@ constexpr Pattern kPatterns[] = {
     {"Error while creating shared memory", R"(Error while creating shared memory segment (?P<detail>\S*))", kShm, "nccl"},
     {"Error while attaching to shared", R"(Error while attaching to shared memory segment (?P<detail>\S*))", kShm, "nccl"},
     {"Call to posix_fallocate", R"(Call to posix_fallocate failed\s*:\s*(?P<errno>.*))", kShm, "nccl"},
+    {"mismatch in rank count", R"(Bootstrap Root ?: mismatch in rank count from procs (?P<detail>\d+ : \d+))", kRanksDisagree, "nccl"},
+    {"has already checked in", R"(Bootstrap Root ?: (?P<detail>rank \d+ of \d+ ranks has already checked in))", kRanksDisagree, "nccl"},
+    {"Message truncated", R"(Message truncated ?: (?P<detail>received \d+ bytes instead of \d+))", kRanksDisagree, "nccl"},
+    {"async", R"((?P<dev>\w+):\d+ (?:Got )?(?:(?:non-)?fatal )?async(?: fatal)? event ?:? ?(?P<detail>port (?:error|active)))", kPortDown, "nccl", kContext},
     {"Connection closed by remote peer", R"(Connection closed by remote peer)", kConnection, "nccl"},
     {"Socket recv failed", R"(Socket recv failed)", kConnection, "nccl"},
     {"Call to connect ", R"(Call to connect .*(?:failed|returned) ?:?\s*(?P<errno>.*))", kConnection, "nccl"},
@@ -95,6 +103,10 @@ constexpr Pattern kPatterns[] = {
     {"RLIMIT_MEMLOCK is", R"(libibverbs: Warning: RLIMIT_MEMLOCK is (?P<bytes>\d+) bytes)", kMemlockWarning, "libibverbs"},
     {"support the kernel ABI", R"((?P<detail>Driver \S+) does not support the kernel ABI of (?:\d+))", kDriverMissing, "libibverbs"},
     {"kernel ABI version", R"((?P<detail>kernel ABI version \d+))", kDriverMissing, "libibverbs"},
+    {"pen device", kOpenRefused, kOpenDevice, ""},
+    {"pen the device", kOpenRefused, kOpenDevice, ""},
+    {"pen IB device", kOpenRefused, kOpenDevice, ""},
+    {"pen RDMA device", kOpenRefused, kOpenDevice, ""},
     {"No IB devices found", R"(No IB devices found)", kOpenDevice, "perftest"},
     {"Unable to find the Infiniband", R"(Unable to find the Infiniband/RoCE device)", kOpenDevice, "perftest"},
     {"initialize any NET plugin", R"(Failed to initialize any NET plugin)", kExit, "nccl"},
@@ -112,11 +124,18 @@ constexpr Pattern kPatterns[] = {
     {"fi_enable", R"(\b(?P<verb>fi_enable)\b.{0,60}?failed\W*(?P<errno>[A-Za-z][\w ]*)?)", kCreateQueue, "libfabric"},
     {"packet pool", R"((?i)cannot allocate memory for .*RX packet pool\W*(?:error:\s*(?P<errno>.*))?)", kRegMr, "libfabric"},
     {"fi_endpoint", R"(\b(?P<verb>fi_enable|fi_endpoint)\b.{0,60}?failed\W*(?P<errno>[A-Za-z][\w ]*)?)", kCreateQueue, "libfabric"},
+    {"ibv_reg_mr: ", R"(libfabric:\d+:.*\b(?P<verb>ibv_reg_mr): (?P<errno>[A-Z][^(]*)\((?P<n>\d+)\))", kRegMr, "libfabric"},
+    {"OFI endpoint open", R"(OFI endpoint open failed \((?:\w[\w.-]*:)?(?:\d+:)?(?:\w+:)?(?P<errno>[A-Z][^()]*)\))", kCreateQueue, "intel-mpi"},
+    {"OFI EP ", R"(OFI EP (?:open|enable|bind) failed \((?:\w[\w.-]*:)?(?:\d+:)?(?:\w+:)?(?P<errno>[A-Z][^()]*)\))", kCreateQueue, "intel-mpi"},
+    {"Abort(", R"(\bAbort\(\d+\) on node (?P<rank>\d+) \(rank \d+ in comm)", kExit, "intel-mpi", kContext},
     {"libfabric:", R"(libfabric:\d+:)", kBanner, "libfabric", kContext},
 
     // Open MPI
+    {"initializing an OpenFabrics device", R"(There was an error initializing an OpenFabrics device)", kMention, "openmpi", kContext},
+    {"infiniband ports on a device", R"(infiniband ports on a device)", kBanner, "openmpi", kContext},
     {"allocate some locked memory", R"(allocate some locked memory)", kRegMr, "openmpi"},
     {"Memlock limit:", R"(Memlock limit:\s+(?P<bytes>\d+|unlimited))", kMemlockWarning, "openmpi", kAmend},
+    {"  Local host: ", R"(^\s*Local host:\s+(?P<host>\w[\w.-]*)$)", kMemlockWarning, "openmpi", kAmend},
     {"  Function: ", R"(^\s*Function:\s+(?P<verb>\w+)\(\))", kMemlockWarning, "openmpi", kAmend},
     {"  Device: ", R"(^\s*Device:\s+(?P<dev>\S+))", kMemlockWarning, "openmpi", kAmend},
     {"  Error: ", R"(^\s*Error:\s+(?P<errno>.*))", kMemlockWarning, "openmpi", kAmend},
@@ -179,7 +198,8 @@ constexpr Pattern kPatterns[] = {
     {"RLIMIT_MEMLOCK", R"((?i)setrlimit `?RLIMIT_MEMLOCK`?: ?(?P<errno>operation not permitted))", kSetrlimitRefused, "crun"},
     {"setting rlimit", R"((?i)error setting rlimit(?:s for ready process: error setting rlimit)? type 8: ?(?P<errno>operation not permitted))", kSetrlimitRefused, "runc"},
     {"propagate RLIMIT_MEMLOCK", R"(Can'?t propagate RLIMIT_MEMLOCK of (?P<detail>\S+) from submit host: (?P<errno>.*))", kMemlockWarning, "slurm"},
-    {"locked memory: cannot modify", R"(max locked memory: cannot modify limit: (?P<errno>.*))", kMemlockWarning, "shell"},
+    {"locked memory: cannot modify", R"(max locked memory: cannot modify limit(?:: (?P<errno>.*))?)", kMemlockWarning, "shell"},
+    {"memorylocked: Can", R"(limit: memorylocked: Can't (?:set|remove)(?: hard)? limit(?: \((?P<errno>[^)]*)\))?)", kMemlockWarning, "shell"},
     {"violates PodSecurity", R"re(violates PodSecurity "(?P<detail>[^"]+)".*(?:IPC_LOCK|capabilit|privileged|runAs|hostPath))re", kContainerRefused, "kubernetes"},
     {"security context constraint", R"(unable to validate against any security context constraint(?P<detail>.*))", kContainerRefused, "kubernetes"},
     {"adding custom device", R"re(error gathering device information while adding custom device "(?P<dev>/dev/infiniband[^"]*)": (?P<errno>.*))re", kOpenDevice, "docker"},
@@ -203,6 +223,13 @@ constexpr Pattern kPatterns[] = {
     {"ut of memory: Killed process", R"(emory cgroup out of memory: Killed process (?P<detail>\d+ \([^)]*\)))", kHostOom, "kernel"},
     {"longterm", R"((?P<detail>migrate_longterm_unpinnable\w*.*))", kKernelPin, "kernel"},
     {"ZONE_MOVABLE", R"((?P<detail>.*ZONE_MOVABLE.*))", kKernelPin, "kernel", kContext},
+    {"ink down", R"(\b(?:mlx[45]_\w+|bnxt_en|ice|hns3|qede?) (?P<dev>.*?)\W+(?:NIC )?Link (?:is )?(?P<detail>down)\b)", kPortDown, "kernel", kContext},
+    {"ink DOWN", R"(\b(?:mlx[45]_\w+|bnxt_en|ice|hns3|qede?) (?P<dev>.*?)\W+(?:NIC )?Link (?:is )?(?P<detail>DOWN)\b)", kPortDown, "kernel", kContext},
+    {"ink is Down", R"(\b(?:mlx[45]_\w+|bnxt_en|ice|hns3|qede?) (?P<dev>.*?)\W+(?:NIC )?Link (?:is )?(?P<detail>Down)\b)", kPortDown, "kernel", kContext},
+    {"ink up", R"(\b(?:mlx[45]_\w+|bnxt_en|ice|hns3|qede?) (?P<dev>.*?)\W+(?:NIC )?Link (?:is )?(?P<detail>up)\b)", kPortDown, "kernel", kContext},
+    {"ink UP", R"(\b(?:mlx[45]_\w+|bnxt_en|ice|hns3|qede?) (?P<dev>.*?)\W+(?:NIC )?Link (?:is )?(?P<detail>UP)\b)", kPortDown, "kernel", kContext},
+    {"ink is Up", R"(\b(?:mlx[45]_\w+|bnxt_en|ice|hns3|qede?) (?P<dev>.*?)\W+(?:NIC )?Link (?:is )?(?P<detail>Up)\b)", kPortDown, "kernel", kContext},
+    {"Cable unplugged", R"(\bmlx[45]_\w+ .*(?P<detail>Cable unplugged))", kPortDown, "kernel", kContext},
     {"hns3 ", R"(\bhns3 \S+ (?P<dev>hns_\d+): (?P<detail>.*(?:fail|error|exceed).*))", kDriverMessage, "kernel"},
     {"erdma", R"(\berdma\b.*?(?P<dev>erdma_\d+)?: (?P<detail>.*(?:fail|error|exceed).*))", kDriverMessage, "kernel"},
     {"bnxt_re", R"(\b(?P<dev>bnxt_re\d*)\b.*?: (?P<detail>.*(?:fail|error|exceed).*))", kDriverMessage, "kernel"},
@@ -228,12 +255,13 @@ constexpr Pattern kPatterns[] = {
     {"terminate called after", R"(terminate called after throwing)", kExit, "", kContext},
     {"xited with exit code", R"([Ee]xited with exit code [1-9])", kExit, "slurm", kContext},
     {"exitcode", R"(exitcode\s*:\s*(?P<detail>-?[1-9]\d*))", kExit, "torch", kContext},
-    {"DUE TO TIME LIMIT", R"(DUE TO TIME LIMIT)", kBanner, "slurm", kContext},
-    {"CANCELLED AT", R"(CANCELLED AT)", kExit, "slurm", kContext},
+    {"CANCELLED AT", R"((?:JOB|STEP) \S+ ON \S+ CANCELLED AT \S+(?: DUE TO (?P<detail>[A-Z][A-Z ]*[A-Z]))?)", kCancelled, "slurm", kContext},
     {"non-zero exit", R"(non-zero (?:exit )?(?:status|code))", kExit, "openmpi", kContext},
 
     // locked memory, but not RDMA
     {"io_uring", R"(\bio_uring\w*(?:\([^)]*\))?.{0,60}?(?P<errno>Cannot allocate memory|Operation not permitted))", kIoUring, "io_uring"},
+    {"MEMLOCK may be too low", R"((?P<errno>operation not permitted|Operation not permitted|EPERM)?\W*MEMLOCK may be too low)", kOtherMlock, "bpf"},
+    {"lock JVM Memory", R"(Unable to lock JVM Memory: error=(?P<n>\d+)(?:, reason=(?P<errno>.*))?)", kOtherMlock, "elasticsearch"},
     {"memlock", R"((?i)\b(?:bpf|libbpf|xdp|xsk|af_xdp)\b.*memlock)", kOtherMlock, "bpf"},
     {"mlock", R"(\b(?P<verb>mlock(?:all|2)?)\b(?:\([^)]*\))?.{0,40}?(?:fail|error|unable|: )\W*.{0,40}?(?P<errno>Cannot allocate memory|Operation not permitted|ENOMEM|EPERM))", kOtherMlock, ""},
     {"mlock", R"((?i)(?:failed|unable|cannot|could not) to mlock.{0,40}?(?P<errno>Cannot allocate memory|Operation not permitted)?)", kOtherMlock, ""},
@@ -251,6 +279,7 @@ constexpr Pattern kPatterns[] = {
     {"/dev/dax", R"((?P<detail>/dev/dax\d[\d.]*))", kBanner, "mapping", kContext},
     {"/dev/pmem", R"((?P<detail>/dev/pmem\d*))", kBanner, "mapping", kContext},
     {"xpmem", R"((?P<detail>\bxpmem\b))", kBanner, "mapping", kContext},
+    {"#SBATCH ", R"(^#SBATCH +-)", kBanner, "slurm", kContext},
     {"slurmstepd: ", R"(^slurmstepd: )", kBanner, "slurm", kContext},
     {"srun: ", R"(^srun: )", kBanner, "slurm", kContext},
     {"sbatch: ", R"(^sbatch: )", kBanner, "slurm", kContext},
@@ -266,6 +295,7 @@ constexpr Pattern kPatterns[] = {
     // any other line of a known library: recognised, nothing to say of it
     {"NCCL WARN", R"(NCCL WARN (?P<detail>.*))", kMention, "nccl", kContext},
     {"NCCL INFO", R"(NCCL INFO)", kBanner, "nccl", kContext},
+    {"MPI startup(): ", R"(MPI startup\(\): )", kBanner, "intel-mpi", kContext},
     {"UCX  ERROR", R"(UCX  ERROR (?P<detail>.*))", kMention, "ucx", kContext},
     {"libibverbs: ", R"(^libibverbs: )", kMention, "libibverbs", kContext},
 };

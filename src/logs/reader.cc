@@ -296,6 +296,7 @@ Event make_event(const Match& match, const ShapedLine& line, const std::string& 
   }
   event.shape = line.shape;
   event.shape.text = event.shape.text.substr(0, kMaxRaw);
+  if (const std::string_view host = group(match, "host"); !host.empty()) event.shape.host = host.substr(0, 253);
   if (const auto rank = parse_i64(group(match, "rank")); rank && !event.shape.rank) event.shape.rank = rank;
   event.input = input;
   event.line = line.line;
@@ -429,6 +430,7 @@ bool EventReader::amend(const Event& part, const ShapedLine& line) {
     if (part.limit) at->limit = part.limit;
     if (!part.verb.empty()) at->verb = part.verb;
     if (!part.device.empty()) at->device = part.device;
+    if (at->shape.host.empty()) at->shape.host = part.shape.host;
     if (!part.detail.empty()) at->detail = part.detail;
     return true;
   }

@@ -148,7 +148,9 @@ class Walker {
 };
 
 void look_at_head(std::string_view head, ScanResult& result) {
-  result.utf16 = head.starts_with("\xff\xfe") || head.starts_with("\xfe\xff");
+  // open_input decodes it; other streams may still have it. A mark alone may be garbage.
+  const bool mark = head.starts_with("\xff\xfe") || head.starts_with("\xfe\xff");
+  result.utf16 = mark && head.substr(0, 6).find('\0') != std::string_view::npos;
   result.nul_bytes = static_cast<std::uint64_t>(std::ranges::count(head, '\0'));
 }
 

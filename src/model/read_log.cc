@@ -27,6 +27,11 @@ bool looks_like_prompt(std::string_view text) {
   return mark != std::string_view::npos && mark < 160 && mark + 1 < text.size() && text[mark + 1] == ' ';
 }
 
+/// What a launcher says before the output of the command it was given.
+bool is_notice(std::string_view text) {
+  return text.starts_with("srun: job ") || text.starts_with("salloc: ");
+}
+
 logs::ScanLiterals all_literals() {
   logs::ScanLiterals literals;
   std::size_t triggers = 0;
@@ -115,7 +120,7 @@ class LogReader {
       return;
     }
     if (events_.feed(shaped)) {
-      paste_.end_block();
+      if (!is_notice(shaped.shape.text)) paste_.end_block();
       return;
     }
     paste_seen_ = paste_.feed(shaped) || paste_seen_;
@@ -165,9 +170,10 @@ LogInput read_log(InputStream& stream, const std::string& path) {
   const logs::ScanResult scan = scan_lines(
       stream, all_literals(), [&reader](std::uint64_t line, std::string_view text) { reader.feed(line, text); });
   reader.finish();
+  if (scan.utf16) out.events.clear(), out.facts = {};  // every second byte is not what it seems
   out.summary.lines = scan.lines;
   out.summary.skipped = scan.cut;
-  out.summary.kind = scan.bytes == 0 ? "empty" : kind_of(out, reader.understood_paste());
+  out.summary.kind = scan.bytes == 0 ? "empty" : kind_of(out, reader.understood_paste() && !scan.utf16);
   out.summary.problem = problem_of(scan, out.summary.kind);
   out.recognised = out.summary.kind != "unrecognised" && out.summary.kind != "empty";
   return out;

@@ -102,7 +102,8 @@ bool Situation::under_slurm() const {
 }
 
 bool Situation::launched_by(const char* name) const {
-  return run != nullptr && run->launchers.contains(name);
+  if (run != nullptr && run->launchers.contains(name)) return true;
+  return incident != nullptr && facts != nullptr && facts->launchers.contains(name);
 }
 
 bool Situation::limit_cleared() const {
@@ -119,6 +120,25 @@ bool Situation::capability_may_count() const {
 
 bool Situation::limit_unlikely() const {
   return limit_cleared() || (limit.soft && limit.soft->is_unlimited());
+}
+
+std::optional<Source> Situation::raise_refused() const {
+  if (incident == nullptr) return std::nullopt;
+  for (const auto* list : {&incident->echoes, &incident->same}) {
+    for (const Event& e : *list) {
+      const bool setter = e.library == "slurm" || e.library == "shell";
+      if (setter && e.kind == Kind::kMemlockWarning && logs::same_origin_host(e, incident->first)) {
+        return cite_source(e);
+      }
+    }
+  }
+  const auto refused = std::ranges::find_if(facts->limit_settings, [this](const LimitSetting& setting) {
+    const bool elsewhere = !setting.where.host.empty() && !incident->first.shape.host.empty() &&
+                           setting.where.host != incident->first.shape.host;
+    // What a shell at a prompt may not do says little of a job that it does not start.
+    return setting.refused && setting.kind != ProcessKind::kShell && !setting.where.pid && !elsewhere;
+  });
+  return refused == facts->limit_settings.end() ? std::nullopt : std::optional(refused->source);
 }
 
 namespace {
@@ -142,7 +162,11 @@ bool proven_by_size(const Situation& s) {
 }  // namespace
 
 std::optional<Certainty> Situation::limit_guilty() const {
-  if (incident == nullptr || limit_cleared() || !limit.soft || limit.soft->is_unlimited()) return std::nullopt;
+  if (incident == nullptr || limit_cleared()) return std::nullopt;
+  if (!limit.soft && !capability_may_count() && has_errno(ENOMEM) && failure() != Kind::kRegDmabuf && raise_refused()) {
+    return Certainty::kLikely;
+  }
+  if (!limit.soft || limit.soft->is_unlimited()) return std::nullopt;
   if (capability_may_count()) return std::nullopt;
   if (limit.soft->bytes == 0 && (has_errno(EPERM) || enomem_possible()) && limit.of_job) return Certainty::kLikely;
   if (!enomem_possible() || failure() == Kind::kRegDmabuf) return std::nullopt;

@@ -70,6 +70,8 @@ struct Situation {
   bool under_slurm() const;
   bool launched_by(const char* name) const;  // run->launchers has it
   std::optional<Limit> soft() const { return limit.soft; }
+  /// Where a shell or Slurm was refused the limit it wanted to set for the job: the hard limit is below that.
+  std::optional<Source> raise_refused() const;
   /// The limit is shown not to be the cause: unlimited, or a usable capability (P3).
   bool limit_cleared() const;
   /// CAP_IPC_LOCK is effective, but whether the user namespace is the first one is not known.

@@ -3,6 +3,8 @@
 // in a directory of its own; the live host is only asked for files put there and for this very process.
 #include "host/host.h"
 
+#include "host/utf16.h"
+
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -216,6 +218,52 @@ TEST(MemoryHost, AnswersLikeATree) {
   EXPECT_TRUE(host->exists("/a/b"));
   EXPECT_FALSE(host->exists("/a/b/cc"));
   EXPECT_EQ(kind(host->read("/proc/7/limits", 0)), HostErrorKind::kTooLarge);
+}
+
+// ---- UTF-16
+
+/// Gives `text` a byte at a time.
+class Drip final : public InputStream {
+ public:
+  explicit Drip(std::string text) : text_(std::move(text)) {}
+  std::expected<std::size_t, HostError> read(char* buffer, std::size_t size) override {
+    if (size == 0 || at_ == text_.size()) return 0;
+    *buffer = text_[at_++];
+    return 1;
+  }
+  bool seek(std::uint64_t) override { return false; }
+  std::uint64_t size_hint() const override { return 0; }
+
+ private:
+  std::string text_;
+  std::size_t at_ = 0;
+};
+
+std::string read_as_utf8(std::string text) {
+  const auto stream = as_utf8(std::make_unique<Drip>(std::move(text)));
+  std::string out;
+  char buffer[3];
+  for (auto n = stream->read(buffer, sizeof buffer); n && *n > 0; n = stream->read(buffer, sizeof buffer)) {
+    out.append(buffer, *n);
+  }
+  return out;
+}
+
+TEST(Utf16, IsReadAsUtf8AndNothingElseIs) {
+  using namespace std::string_literals;
+  EXPECT_EQ(read_as_utf8("\xff\xfe"s + "a\0b\0\n\0"s), "ab\n");
+  EXPECT_EQ(read_as_utf8("\xfe\xff"s + "\0a\0\n"s), "a\n");
+  EXPECT_EQ(read_as_utf8("\xff\xfe"s + "a\0\xe4\0\xac\x20\x3d\xd8\x00\xde"s), "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80");
+  EXPECT_EQ(read_as_utf8("\xff\xfe"s + "a\0\x3d\xd8"s), "a\xef\xbf\xbd");  // half a pair
+  EXPECT_EQ(read_as_utf8("\xff\xfe"s + "a\0\x00\xdc"
+                                       "b\0"s),
+            "a\xef\xbf\xbd"
+            "b");                                                   // the other half
+  EXPECT_EQ(read_as_utf8("\xff\xfe"s + "a\0b"s), "a\xef\xbf\xbd");  // half a unit
+  EXPECT_EQ(read_as_utf8("\xff\xfe plain"), "\xff\xfe plain");
+  EXPECT_EQ(read_as_utf8("plain text"), "plain text");
+  EXPECT_EQ(read_as_utf8("x"), "x");
+  EXPECT_EQ(read_as_utf8(""), "");
 }
 
 }  // namespace

@@ -49,6 +49,7 @@ std::string show_process(const Process& p) {
   if (p.where.pid) out += fmt::format(" pid={}", *p.where.pid);
   if (p.where.rank) out += fmt::format(" rank={}", *p.where.rank);
   if (!p.target.empty()) out += " target=" + p.target;
+  if (p.of_several) out += " of-several";
   if (p.wrapper_pid) out += fmt::format(" printer={}", *p.wrapper_pid);
   if (!p.comm.empty()) out += " comm=" + p.comm;
   if (!p.user.empty()) out += " user=" + p.user;
@@ -315,10 +316,10 @@ constexpr Row kWrapped[] = {
     {"ssh_local_grep", "$ ssh node9 lsmod | grep -c nvidia_peermem\n0", "module nvidia_peermem=false\n"},
     {"kubectl_exec",
      "$ kubectl -n ml exec llm-0 -c main -- sh -c 'ulimit -l'\nDefaulted container \"main\" out of: main, x\n64",
-     "container host=llm-0 target=llm-0 memlock=65536/?\n"},
+     "container host=llm-0 target=pod/llm-0 memlock=65536/?\n"},
     {"kubectl_exec_grep",
      "$ kubectl exec -it llm-0 -- grep Cap /proc/1/status\nCapEff:\t0000000000000000\nCapBnd:\t00000000a80465fb",
-     "container host=llm-0 pid=1 target=llm-0 eff=0 bnd=a80465fb\n"},
+     "container host=llm-0 pid=1 target=pod/llm-0 eff=0 bnd=a80465fb\n"},
     {"docker_exec_id", "$ docker exec 7d41c0a9be12 sh -c \"ulimit -l\"\n64",
      "container host=7d41c0a9be12 target=7d41c0a9be12 memlock=65536/?\n"},
     {"docker_exec_name", "bob@n1:~$ docker exec -u 0 postgres sh -c 'ulimit -l'\n64",
@@ -350,6 +351,23 @@ constexpr Row kWrapped[] = {
     {"srun", "$ srun -N 1 -p gpu bash -c 'ulimit -l'\n64", "job memlock=65536/?\n"},
     {"srun_labelled", "$ srun -l -n 2 bash -c 'ulimit -l'\n@0@64\n@1@unlimited",
      "job rank=0 memlock=65536/?\njob rank=1 memlock=unlimited/?\n"},
+    {"srun_names", "$ srun -N2 sh -c 'hostname; ulimit -l'\nn1\nunlimited\nn2\n64",
+     "job host=n1 memlock=unlimited/?\njob host=n2 memlock=65536/?\n"},
+    {"srun_names_and_both", "$ srun sh -c 'hostname; ulimit -Sl; ulimit -Hl'\nn1\n64\nunlimited\nn2\n128\n256",
+     "job host=n1 memlock=65536/unlimited\njob host=n2 memlock=131072/262144\n"},
+    {"srun_names_mixed", "$ srun -N2 sh -c 'hostname; ulimit -l'\nn1\nn2\n64\nunlimited",
+     "job of-several memlock=65536/?\njob of-several memlock=unlimited/?\n"},
+    {"srun_names_behind", "$ srun -N2 sh -c 'ulimit -l; hostname'\n64\nn1\nunlimited\nn2",
+     "job of-several memlock=65536/?\njob of-several memlock=unlimited/?\n"},
+    {"srun_without_names", "$ srun -N2 sh -c 'ulimit -l'\nunlimited\n64\n128 steps done\n256",
+     "job of-several memlock=unlimited/?\njob of-several memlock=65536/?\n"},
+    {"srun_asked_again", "$ srun ulimit -l\n64\n$ srun ulimit -l\n128", "job memlock=65536/?\njob memlock=131072/?\n"},
+    {"echoed_pairs", "$ mpirun -np 2 bash -c 'echo $(hostname) $(ulimit -l)'\nn1 unlimited\nn2 64",
+     "job host=n1 memlock=unlimited/?\njob host=n2 memlock=65536/?\n"},
+    {"echoed_both",
+     "$ srun sh -c 'echo \"${HOSTNAME}: soft=$(ulimit -Sl) hard=$(ulimit -H -l)\"'\nn1: soft=64 hard=128",
+     "job host=n1 memlock=65536/131072\n"},
+    {"echoed_otherwise", "$ srun sh -c 'echo $(hostname) $(ulimit -l)'\nn1 64 kB\nn1", ""},
     {"mpirun", "$ mpirun -np 2 --host a,b --mca btl self -x NCCL_DEBUG=INFO sh -c 'ulimit -l'\n64",
      "env NCCL_DEBUG=INFO\njob memlock=65536/?\n"},
     {"pdsh_wrapped", "$ pdsh -w node[1-2] ulimit -l\n@node1@64\n@node2@unlimited",
