@@ -140,7 +140,8 @@ matter.)",
 kubectl framing, a pod's name), and a limit that explains it: likely. Without a known limit: a
 candidate with the command that decides. A live process counts as a pod's by its cgroup (kubepods).
 Ruled out by an unlimited limit, enough room, or a usable capability.)",
-    .fix = R"(On the node, for containerd; running pods keep the old limit until they are deleted:
+    .fix = R"(On the node, for containerd. This raises the limit of every pod of the node, not of yours alone; running
+pods keep the old limit until they are deleted:
 
     mkdir -p /etc/systemd/system/containerd.service.d
     printf '[Service]\nLimitMEMLOCK=infinity\n' > /etc/systemd/system/containerd.service.d/90-pindown-memlock.conf
@@ -151,6 +152,7 @@ Ruled out by an unlimited limit, enough room, or a usable capability.)",
 k3s and RKE2 start their own containerd: put the drop-in on the unit that runs it. CRI-O (add to an
 existing default_ulimits list; a later file replaces it):
 
+    mkdir -p /etc/crio/crio.conf.d
     printf '[crio.runtime]\ndefault_ulimits = ["memlock=-1:-1"]\n' > /etc/crio/crio.conf.d/90-pindown-memlock.conf
     systemctl restart crio
     kubectl delete pod POD

@@ -42,15 +42,23 @@ bool unlimited(const Situation& s) {
   return s.soft() && s.soft()->is_unlimited();
 }
 
-/// IPC_LOCK may be acquired but is not held. On a bare host every user's bounding set is full, which means nothing; in
-/// a container, or in a set that was cut down as runtimes do, it means that somebody granted the capability.
+/// Runtimes cut the bounding set down, and so does a unit (CapabilityBoundingSet=, ProtectKernelModules=): it tells of
+/// a container only where nothing speaks of a service.
+bool cut_down_by_runtime(const Situation& s) {
+  if (has_cap(*s.process->caps->bounding, kCapSysAdmin)) return false;
+  return !s.launched_by("journald") && limits::service_of(s.process->cgroup).empty();
+}
+
+/// IPC_LOCK may be acquired but is not held. On a bare host every user's bounding set has it, which means nothing; in a
+/// container it means that somebody granted the capability. Of a live process its cgroup and ancestors tell which it
+/// is.
 bool bounding_only(const Situation& s) {
   const CapabilitySets& caps = *s.process->caps;
   if (!caps.bounding || !caps.effective) return false;
   if (!has_cap(*caps.bounding, kCapIpcLock) || has_cap(*caps.effective, kCapIpcLock)) return false;
   if (s.process->euid && *s.process->euid == 0) return false;
-  const bool cut_down = !has_cap(*caps.bounding, kCapSysAdmin);
-  return cut_down || limits::containerised(s) || (live(s) && boxed(s) != Boxed::kNo);
+  if (limits::containerised(s)) return true;
+  return live(s) ? boxed(s) != Boxed::kNo : cut_down_by_runtime(s);
 }
 
 std::string user_words(const Process& process) {

@@ -40,17 +40,18 @@ bool uar_exhausted(const Situation& s) {
   return look::kernel_line(s, {"ALLOC_UAR", "failed"}).has_value();
 }
 
-std::vector<Remedy> device_remedies(bool pod) {
+std::vector<Remedy> device_remedies(const Situation& s) {
+  const bool pod = s.in_kubernetes() || (s.pod_like_name() && !s.in_container());
   Remedy docker = {"run-with-device",
                    "pass the device nodes to the container",
                    {"docker run --device /dev/infiniband --ulimit memlock=-1:-1 IMAGE"},
                    true,
-                   "docker exec CONTAINER ls -l /dev/infiniband"};
+                   fmt::format("docker exec {} ls -l /dev/infiniband", limits::container_name(s))};
   Remedy plugin = {"request-rdma-device",
                    "request the resource of the RDMA device plugin in the pod's limits; its name on your nodes:",
                    {"kubectl describe node NODE | grep -iE 'rdma|hca|infiniband'"},
                    true,
-                   "kubectl exec POD -- ls -l /dev/infiniband"};
+                   fmt::format("kubectl exec {} -- ls -l /dev/infiniband", limits::pod_name(s))};
   Remedy host = {"load-ib-uverbs",
                  "if the host has no /dev/infiniband either: load the verbs modules",
                  {"modprobe ib_uverbs", "modprobe rdma_ucm"},
@@ -67,7 +68,7 @@ Outcome device_found(const Situation& s, Certainty certainty, int weight, std::s
       if (contains(note.raw, "No device found")) out.evidence.push_back(cite(note));
     }
   }
-  out.remedies = device_remedies(s.in_kubernetes());
+  out.remedies = device_remedies(s);
   return look::judged(s, std::move(out));
 }
 
@@ -85,8 +86,21 @@ bool errno_of_another_cause(const Situation& s) {
   return false;
 }
 
+/// A run that RDMA was asked of, and that went on without it because there is no node where it ran.
+std::optional<Outcome> run_without_node(const Situation& s, const DeviceNode* missing) {
+  if (missing == nullptr || s.run == nullptr || s.run->net_ib || !s.run->socket_transport) return std::nullopt;
+  if (!look::rdma_wanted(s) || !look::told(s, "NET/IB : No device found")) return std::nullopt;
+  Outcome out = device_found(s, Certainty::kLikely, 80,
+                             "RDMA was asked for, but there is no /dev/infiniband node where the job runs: it went on "
+                             "over sockets",
+                             {cite(missing->source)});
+  if (const auto hca = look::variable(s, "NCCL_IB_HCA")) out.evidence.push_back(hca->evidence);
+  return look::at_severity(std::move(out), Severity::kWarning);
+}
+
 Outcome device_on_machine(const Situation& s) {
   const DeviceNode* missing = missing_node(s);
+  if (auto found_in_run = run_without_node(s, missing)) return *found_in_run;
   if (missing == nullptr || s.facts->rdma_present.value != true) return not_applicable();
   return look::at_severity(
       device_found(s, Certainty::kProven, 70, "the kernel has an RDMA device, but there is no node for it here",
@@ -105,7 +119,8 @@ std::optional<Outcome> device_by_command(const Situation& s) {
   if (s.failure() != Kind::kOpenDevice)
     return ruled_out(fmt::format("the run command passes it ({})", run->source.path));
   return candidate(35, "the run command passes the device, yet opening it fails",
-                   fmt::format("{} exec CONTAINER ls -l /dev/infiniband", limits::safe_word(run->engine, "docker")));
+                   fmt::format("{} exec {} ls -l /dev/infiniband", limits::safe_word(run->engine, "docker"),
+                               limits::container_name(s)));
 }
 
 Outcome device_outside_container(const Situation& s) {

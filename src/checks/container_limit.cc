@@ -109,12 +109,12 @@ Outcome judge_live(const Situation& s, int weight, std::string summary) {
   }
 }
 
-Remedy run_ulimit(std::string_view engine_name) {
+Remedy run_ulimit(const Situation& s, std::string_view engine_name) {
   return {"container-run-ulimit",
           "start the container with an unlimited memlock of its own",
           {fmt::format("{} run --ulimit memlock=-1:-1 --device /dev/infiniband IMAGE", engine_name)},
           true,
-          fmt::format("{} exec CONTAINER grep 'locked memory' /proc/1/limits", engine_name)};
+          fmt::format("{} exec {} grep 'locked memory' /proc/1/limits", engine_name, limits::container_name(s))};
 }
 
 Remedy docker_default_ulimits() {
@@ -129,30 +129,33 @@ Remedy docker_default_ulimits() {
           "docker run --rm IMAGE grep 'locked memory' /proc/1/limits"};
 }
 
-Remedy crio_ulimits() {
+Remedy crio_ulimits(const std::string& pod) {
   return {"crio-default-ulimits",
           "CRI-O: default_ulimits, restart, then delete the pod",
-          {"printf '[crio.runtime]\\ndefault_ulimits = [\"memlock=-1:-1\"]\\n' > "
+          {"mkdir -p /etc/crio/crio.conf.d",
+           "printf '[crio.runtime]\\ndefault_ulimits = [\"memlock=-1:-1\"]\\n' > "
            "/etc/crio/crio.conf.d/90-pindown-memlock.conf",
-           "systemctl restart crio", "kubectl delete pod POD"},
+           "systemctl restart crio", "kubectl delete pod " + pod},
           true,
-          "kubectl exec POD -- grep 'locked memory' /proc/1/limits"};
+          fmt::format("kubectl exec {} -- grep 'locked memory' /proc/1/limits", pod)};
 }
 
-std::vector<Remedy> pod_remedies() {
-  Remedy containerd = containerd_limit("delete the pod so that it gets a new shim");
-  containerd.commands.push_back("kubectl delete pod POD");
+std::vector<Remedy> pod_remedies(const Situation& s) {
+  const std::string pod = limits::pod_name(s);
+  Remedy containerd =
+      containerd_limit("delete the pod so that it gets a new shim; every pod of the node gets that limit");
+  containerd.commands.push_back("kubectl delete pod " + pod);
   Remedy root = {"pod-root-ipc-lock",
                  "or run the container as root with securityContext.capabilities.add: [IPC_LOCK]",
                  {},
                  true,
-                 "kubectl exec POD -- grep CapEff /proc/1/status"};
-  return {std::move(containerd), crio_ulimits(), std::move(root)};
+                 fmt::format("kubectl exec {} -- grep CapEff /proc/1/status", pod)};
+  return {std::move(containerd), crio_ulimits(pod), std::move(root)};
 }
 
-std::vector<Remedy> engine_remedies(bool podman) {
-  if (podman) return {run_ulimit("podman")};
-  return {run_ulimit("docker"), docker_default_ulimits(), containerd_limit("restart the containers")};
+std::vector<Remedy> engine_remedies(const Situation& s, bool podman) {
+  if (podman) return {run_ulimit(s, "podman")};
+  return {run_ulimit(s, "docker"), docker_default_ulimits(), containerd_limit("restart the containers")};
 }
 
 }  // namespace
@@ -197,9 +200,8 @@ std::string limit_words(const Situation& s) {
 }
 
 std::string pod_command(const Situation& s) {
-  const std::string host = s.incident != nullptr ? first(s).shape.host : std::string();
-  const std::string pod = logs::looks_like_pod(host) ? limits::safe_word(host, "POD") : "POD";
-  return fmt::format("kubectl exec {} -- grep -hE 'locked memory|Cap(Eff|Bnd)' /proc/1/limits /proc/1/status", pod);
+  return fmt::format("kubectl exec {} -- grep -hE 'locked memory|Cap(Eff|Bnd)' /proc/1/limits /proc/1/status",
+                     limits::pod_name(s));
 }
 
 Remedy containerd_limit(std::string_view after) {
@@ -238,7 +240,7 @@ Outcome daemon_inheritance(const Situation& s) {
   // Containers are containerd's children; dockerd's own limit reaches builds only, unless it runs its own containerd.
   if (name == "dockerd" && !out.severity) out.severity = Severity::kWarning;
   if (name == "crio") {
-    out.remedies = {crio_ulimits()};
+    out.remedies = {crio_ulimits("POD")};
   } else {
     out.remedies = {containerd_limit("restart the containers and delete the pods"), docker_default_ulimits()};
   }
@@ -252,7 +254,7 @@ Outcome process_inheritance(const Situation& s) {
   Outcome out = judge_live(s, 70,
                            fmt::format("the container has {} of locked memory, what {} has", limit_words(s),
                                        podman ? "the shell or unit that called podman" : "the daemon that started it"));
-  if (out.kind == Outcome::Kind::kFound) out.remedies = engine_remedies(podman);
+  if (out.kind == Outcome::Kind::kFound) out.remedies = engine_remedies(s, podman);
   return out;
 }
 
@@ -282,7 +284,7 @@ Outcome inheritance_found(const Situation& s, const ContainerCommand* run, Stand
                   podman ? ": podman inherits its caller's limit" : ", its runtime daemon's limit"));
   if (run != nullptr) out.evidence.push_back(cite(run->source, "no --ulimit memlock"));
   if (unit != nullptr) out.evidence.push_back(cite(unit->source, unit->unit + " has the same limit"));
-  out.remedies = engine_remedies(podman);
+  out.remedies = engine_remedies(s, podman);
   return out;
 }
 
@@ -399,7 +401,7 @@ Outcome pod_route(const Situation& s) {
     if (s.is_daemon || boxed(s) != Boxed::kPod) return not_applicable();
     Outcome out =
         judge_live(s, 65, fmt::format("the pod may lock {} only and has no usable CAP_IPC_LOCK", limit_words(s)));
-    if (out.kind == Outcome::Kind::kFound) out.remedies = pod_remedies();
+    if (out.kind == Outcome::Kind::kFound) out.remedies = pod_remedies(s);
     return out;
   }
   const Standing standing = limits::standing(s);
@@ -418,7 +420,7 @@ Outcome pod_route(const Situation& s) {
   Outcome out = limits::limit_finding(
       s, Certainty::kLikely, 65,
       fmt::format("the pod may lock {} only: Kubernetes hands on its container runtime's limit", limit_words(s)));
-  out.remedies = pod_remedies();
+  out.remedies = pod_remedies(s);
   return out;
 }
 
@@ -434,9 +436,9 @@ Outcome shim_found(const Situation& s, int weight, Limit now, Evidence daemon) {
       {std::move(daemon)});
   Remedy recreate = {"recreate-container",
                      "delete the pod, or restart the Docker container: a new shim takes the new limit",
-                     {"kubectl delete pod POD", "docker restart CONTAINER"},
+                     {"kubectl delete pod " + limits::pod_name(s), "docker restart " + limits::container_name(s)},
                      true,
-                     "kubectl exec POD -- grep 'locked memory' /proc/1/limits"};
+                     fmt::format("kubectl exec {} -- grep 'locked memory' /proc/1/limits", limits::pod_name(s))};
   out.remedies = {std::move(recreate), limits::prlimit_now(s)};
   return out;
 }

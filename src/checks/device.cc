@@ -37,14 +37,46 @@ std::string device_or(const Situation& s, std::string_view fallback) {
 
 // --- PD501 ---------------------------------------------------------------------------------------------------------
 
-Remedy raise_mtt() {
-  return {"mlx4-mtt",
-          "let mlx4_core map twice the RAM: 2^(log_num_mtt + log_mtts_per_seg) pages; 20 + 5 is 128 GiB; then reboot",
-          {"grep -H . /sys/module/mlx4_core/parameters/log_*mtt*",
-           "echo 'options mlx4_core log_mtts_per_seg=5' > /etc/modprobe.d/90-pindown-mlx4.conf",
-           "update-initramfs -u || dracut -f"},
-          true,
-          "grep -H . /sys/module/mlx4_core/parameters/log_mtts_per_seg"};
+constexpr std::uint64_t kPage = 4096;
+constexpr unsigned kEntriesPerSegment = 3;  // mlx4_core's log_mtts_per_seg where nobody sets it
+
+/// log_num_mtt + log_mtts_per_seg such that 2^sum pages are at least twice the RAM.
+unsigned mtt_sum(std::uint64_t ram) {
+  unsigned sum = 0;
+  while (sum < 40 && (kPage << sum) < 2 * ram) ++sum;
+  return sum;
+}
+
+Remedy raise_mtt(const Situation& s) {
+  Remedy r = {"mlx4-mtt", {}, {}, true, "grep -H . /sys/module/mlx4_core/parameters/log_*mtt*"};
+  constexpr const char* kOptions = "echo \"options mlx4_core log_num_mtt={} log_mtts_per_seg={}\" > {}";
+  constexpr const char* kFile = "/etc/modprobe.d/90-pindown-mlx4.conf";
+  const auto total = s.facts->meminfo.bytes.find("MemTotal");
+  if (total != s.facts->meminfo.bytes.end() && total->second < (std::uint64_t{1} << 50)) {
+    const unsigned sum = std::max(mtt_sum(total->second), 20 + kEntriesPerSegment);
+    r.title = fmt::format(
+        "let mlx4_core map twice the machine's {}: log_num_mtt + log_mtts_per_seg = {} (2^{} pages of 4 KiB are {}); "
+        "then reboot",
+        format_size(total->second), sum, sum, format_size(kPage << sum));
+    r.commands = {fmt::format(fmt::runtime(kOptions), sum - kEntriesPerSegment, kEntriesPerSegment, kFile)};
+  } else {
+    r.title =
+        "let mlx4_core map twice the RAM: 2^(log_num_mtt + log_mtts_per_seg) x 4096 bytes must reach that; then reboot";
+    r.commands = {"N=$(awk '/^MemTotal/ { n = 0; while (2 ^ n * 4096 < 2048 * $2) n++; print n }' /proc/meminfo)",
+                  fmt::format(fmt::runtime(kOptions), "$((N - 3))", kEntriesPerSegment, kFile)};
+  }
+  r.commands.push_back("update-initramfs -u || dracut -f");
+  return r;
+}
+
+/// Open MPI's sum is wrong for drivers that scale the table themselves.
+Remedy mtt_false_alarm() {
+  return {"mlx4-mtt-false-alarm",
+          "first see whether it is a false alarm: without a log_num_mtt parameter (upstream's mlx4_core) the driver "
+          "scales the table to twice the RAM itself, and Open MPI's sum is too low",
+          {"modinfo -p mlx4_core | grep mtt"},
+          false,
+          ""};
 }
 
 /// Open MPI's own sum ("4096 MiB" in its help text), or VMA's line.
@@ -60,7 +92,7 @@ Outcome registerable_low(const Situation& s, const Event& first) {
   const bool warning_only = &first == &s.incident->first && (s.incident->continued || s.incident->echoes.empty());
   return with(at_severity(found(Certainty::kLikely, 90, std::move(summary), std::move(evidence)),
                           warning_only ? Severity::kWarning : Severity::kError),
-              {raise_mtt()});
+              first.library == "openmpi" ? std::vector{mtt_false_alarm(), raise_mtt(s)} : std::vector{raise_mtt(s)});
 }
 
 /// The warning that came with a failed registration, where nothing speaks for the limit.
@@ -90,7 +122,7 @@ Outcome translation_table(const Situation& s) {
     if (kernel) evidence.push_back(kernel->evidence);
     return judged(
         s, with(found(Certainty::kLikely, 90, "the adapter ran out of memory translation (MTT) entries", evidence),
-                {raise_mtt()}));
+                {raise_mtt(s)}));
   }
   if (device_starts_with(s, "mlx5")) {
     return ruled_out(fmt::format("{} is an mlx5 device: mlx5_core has no log_num_mtt, log_mtts_per_seg or log_num_qp",
@@ -105,7 +137,7 @@ Outcome translation_table(const Situation& s) {
                       fmt::format("{} is an mlx4 adapter and the memory limit did not refuse: its MTT table is full",
                                   device_name(s)),
                       {s.failure_evidence()}),
-                {raise_mtt()}));
+                {raise_mtt(s)}));
   }
   return candidate(35, "mlx4 adapters map only as much memory as their MTT table was made for",
                    "grep -H . /sys/module/mlx4_core/parameters/log_*mtt*");
@@ -181,6 +213,7 @@ std::optional<Evidence> efa_refusal(const Situation& s) {
 
 Outcome efa_quota(const Situation& s) {
   if (!buffer_failed(s) || !s.enomem_possible()) return not_applicable();
+  if (without_verbs(s)) return not_applicable();  // another provider's device
   if (const auto kernel = efa_refusal(s)) {
     return judged(
         s, with(found(Certainty::kLikely, 88, "the EFA device itself refused REG_MR: one of its quotas is used up",
@@ -432,7 +465,7 @@ Remedy raise_rdma_max(const std::string& device) {
   return {
       "rdma-max",
       "raise rdma.max of the job's cgroup (and of its parents), or remove the line that sets it",
-      {"CG=/sys/fs/cgroup$(awk -F: '$1 == 0 { print $3 }' \"/proc/$PID/cgroup\")   # PID: of the job, on the host",
+      {"CG=/sys/fs/cgroup$(awk -F: '$1 == 0 { print $3 }' /proc/PID/cgroup)   # PID: of the job, on the host",
        fmt::format("echo '{} hca_handle=max hca_object=max' > \"$CG/rdma.max\"", limits::safe_word(device, "mlx5_0"))},
       false,
       "cat \"$CG/rdma.max\" \"$CG/rdma.current\""};
@@ -578,9 +611,9 @@ bool uses_siw(const Situation& s) {
 Remedy raise_limit_for_siw() {
   return {"siw-raise-limit",
           "raise the limit itself, the capability does not help here; or run kernel 6.8 or newer",
-          {"prlimit --memlock=unlimited:unlimited --pid \"$PID\""},
+          {"prlimit --memlock=unlimited:unlimited --pid PID"},
           false,
-          "grep 'locked memory' \"/proc/$PID/limits\""};
+          "grep 'locked memory' /proc/PID/limits"};
 }
 
 Outcome siw_ignores_capability(const Situation& s) {
@@ -618,7 +651,19 @@ bool vendor_errno(const Situation& s) {
   return false;
 }
 
+/// On-demand paging asked for (access flag 0x40) and refused as a request, not for want of memory.
+std::optional<Outcome> odp_refused(const Situation& s) {
+  if (!first_is(s, {Kind::kRegMr}) || !on_demand(s.incident->first)) return std::nullopt;
+  if (!s.has_errno(EINVAL) && !s.has_errno(EOPNOTSUPP)) return std::nullopt;
+  const bool ucx = s.incident->first.library == "ucx";
+  return candidate(60,
+                   "the access flags ask for on-demand paging (0x40), which this adapter or this way of using it lacks",
+                   ucx ? "export UCX_IB_REG_METHODS=rcache,direct   # without odp; ibv_devinfo -v | grep -i -A4 odp"
+                       : "ibv_devinfo -v | grep -i -A4 odp");
+}
+
 Outcome vendor_limit(const Situation& s) {
+  if (auto odp = odp_refused(s)) return *odp;
   if (!buffer_failed(s) || !vendor_errno(s)) return not_applicable();
   // "Input/output error" without a verbs call is UCX's own status word (ucp_mm.c), not an errno.
   if (s.incident->first.library == "ucx" && s.incident->first.verb.empty()) return not_applicable();
@@ -647,12 +692,29 @@ bool active(const std::string& state) {
   return icontains(state, "ACTIVE") && !icontains(state, "INACTIVE");
 }
 
-Remedy bring_port_up() {
-  return {"port-up",
-          "bring the port up (cable, link layer, subnet manager for InfiniBand, the netdev for RoCE)",
-          {"ibv_devinfo | grep -e hca_id -e state -e link_layer", "rdma link show"},
-          true,
-          "rdma link show"};
+/// What would bring the port up, by its state and kind of link.
+Remedy bring_port_up(const Situation& s, const RdmaDevice* device) {
+  const std::string name = limits::safe_word(device ? device->name : std::string(), "DEVICE");
+  const bool init = device && device->state && icontains(*device->state, "INIT");
+  const bool ethernet = device && device->link_layer && icontains(*device->link_layer, "ethernet");
+  Remedy r = {"port-up", {}, {}, true, fmt::format("rdma link show {}/1   # state ACTIVE", name)};
+  if (init && !ethernet) {
+    r.title = "the link is up but no subnet manager has configured it: start one, on a switch or on one host";
+    r.commands = {"systemctl enable --now opensm", "sminfo"};
+  } else if (kernel_line(s, {"cable unplugged"})) {
+    r.title = fmt::format("plug the cable or transceiver of {} in again, at the adapter or the switch", name);
+    r.commands = {fmt::format("mlxlink -d {} -m   # what the module reports", name)};
+  } else if (ethernet) {
+    r.title = "bring the network interface up and give it an address; else the cable or the switch port";
+    r.commands = {fmt::format("NETDEV=$(ls /sys/class/infiniband/{}/device/net | head -n 1)", name),
+                  "ip link set \"$NETDEV\" up", "ip -br addr show dev \"$NETDEV\""};
+  } else {
+    r.title =
+        "seat or replace the cable or transceiver, or enable the switch port; on InfiniBand a subnet manager must run";
+    r.commands = {fmt::format("mlxlink -d {}   # physical state and why it is down", name),
+                  fmt::format("mlxlink -d {} --port_state UP", name)};
+  }
+  return r;
 }
 
 struct Ports {
@@ -668,7 +730,7 @@ Ports ports_of(const Situation& s) {
   return ports;
 }
 
-Outcome ports_live(const Ports& ports) {
+Outcome ports_live(const Situation& s, const Ports& ports) {
   if (ports.down.empty()) return not_applicable();
   const RdmaDevice& first = *ports.down.front();
   const std::string text = fmt::format("{} is {}", escape(first.name, 40), escape(*first.state, 40));
@@ -676,10 +738,12 @@ Outcome ports_live(const Ports& ports) {
     return at_severity(found(Certainty::kPossible, 15, text + ", other devices are active", {cite(first.state.source)}),
                        Severity::kNote);
   }
-  return with(at_severity(found(Certainty::kLikely, 60, text + ": no RDMA device has an active port",
-                                {cite(first.state.source)}),
-                          Severity::kWarning),
-              {bring_port_up()});
+  std::vector<Evidence> evidence = {cite(first.state.source)};
+  if (const auto cable = kernel_line(s, {"cable unplugged"})) evidence.push_back(cable->evidence);
+  return with(
+      at_severity(found(Certainty::kLikely, 60, text + ": no RDMA device has an active port", std::move(evidence)),
+                  Severity::kWarning),
+      {bring_port_up(s, &first)});
 }
 
 /// A transfer gave up on its peer.
@@ -717,12 +781,12 @@ const Event* port_went_down(const Situation& s) {
 
 Outcome port_not_active(const Situation& s) {
   const Ports ports = ports_of(s);
-  if (s.kind == SubjectKind::kMachine) return ports_live(ports);
+  if (s.kind == SubjectKind::kMachine) return ports_live(s, ports);
   if (const Event* down = port_went_down(s)) {
     return judged(s, with(found(Certainty::kLikely, 97,
                                 "a port went down on this side before the transfer failed: the peer need not be gone",
                                 {s.failure_evidence(), cite(*down)}),
-                          {bring_port_up()}));
+                          {bring_port_up(s, ports.down.empty() ? nullptr : ports.down.front())}));
   }
   if (!first_is(s, {Kind::kOpenDevice, Kind::kLibraryError, Kind::kCompletion, Kind::kConnection}))
     return not_applicable();
@@ -733,7 +797,7 @@ Outcome port_not_active(const Situation& s) {
       s, with(found(Certainty::kLikely, s.failure() == Kind::kOpenDevice ? 78 : 65,
                     fmt::format("the port of {} is {}, not active", escape(first.name, 40), escape(*first.state, 40)),
                     {s.failure_evidence(), cite(first.state.source)}),
-              {bring_port_up()}));
+              {bring_port_up(s, ports.down.empty() ? nullptr : ports.down.front())}));
 }
 
 // --- the pages -----------------------------------------------------------------------------------------------------
@@ -756,9 +820,11 @@ constexpr Check kTable[] = {
       "Open MPI's 'Registerable memory' below 'Total memory'; 'low MTT entries' of VMA; mlx4 kernel lines that name "
       "MTT; ENOMEM on an mlx4 device while the locked-memory limit is shown not to refuse. On mlx5 devices it is ruled "
       "out.",
-      "Make 2^(log_num_mtt + log_mtts_per_seg) x page size about twice the RAM; 20 + 5 is 128 GiB with 4 KiB pages. "
-      "Then reload the driver or reboot:\n\n    grep -H . /sys/module/mlx4_core/parameters/log_*mtt*\n    echo "
-      "'options mlx4_core log_mtts_per_seg=5' > /etc/modprobe.d/90-pindown-mlx4.conf\n    update-initramfs -u "
+      "Make 2^(log_num_mtt + log_mtts_per_seg) x page size at least twice the RAM: with 4 KiB pages a sum of 23 is 32 "
+      "GiB (for 16 GiB of RAM), 25 is 128 GiB, 27 is 512 GiB. Where modinfo shows no log_num_mtt the driver does this "
+      "itself. Then reload the driver or reboot:\n\n    modinfo -p mlx4_core | grep mtt\n    N=$(awk '/^MemTotal/ { n "
+      "= 0; while (2 ^ n * 4096 < 2048 * $2) n++; print n }' /proc/meminfo)\n    echo \"options mlx4_core "
+      "log_num_mtt=$((N - 3)) log_mtts_per_seg=3\" > /etc/modprobe.d/90-pindown-mlx4.conf\n    update-initramfs -u "
       "|| dracut -f\n\nHuge pages need fewer entries for the same memory.",
       "The job went on, and the machine's driver scales the table itself (upstream kernels): Open MPI's sum is then "
       "too low."},
@@ -884,7 +950,7 @@ constexpr Check kTable[] = {
       "EAGAIN ('Resource temporarily unavailable') from opening a device, making a queue or registering; proven when "
       "rdma.current equals rdma.max for that device.",
       "Raise or remove the cap in the job's cgroup and its parents. In an OCI spec it is linux.resources.rdma; "
-      "Kubernetes sets none itself:\n\n    CG=/sys/fs/cgroup$(awk -F: '$1 == 0 { print $3 }' \"/proc/$PID/cgroup\")\n  "
+      "Kubernetes sets none itself:\n\n    CG=/sys/fs/cgroup$(awk -F: '$1 == 0 { print $3 }' /proc/PID/cgroup)\n  "
       "  cat \"$CG/rdma.max\" \"$CG/rdma.current\"\n    echo 'mlx5_0 hca_handle=max hca_object=max' > "
       "\"$CG/rdma.max\"",
       "The cap is policy and the job leaks regions: then fix the job (PD504)."},
@@ -922,7 +988,7 @@ constexpr Check kTable[] = {
       "for 6.8, made it use ib_umem_get() like the others.",
       "A device called siw*, a kernel before 6.8, a usable CAP_IPC_LOCK and a limit that is not unlimited.",
       "Raise the limit itself (the capability is no way round), or run kernel 6.8 or newer:\n\n    prlimit "
-      "--memlock=unlimited:unlimited --pid \"$PID\"\n    uname -r",
+      "--memlock=unlimited:unlimited --pid PID\n    uname -r",
       "The limit is unlimited, or siw is only used for tests."},
      siw_ignores_capability},
     {"PD511",

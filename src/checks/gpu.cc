@@ -40,13 +40,19 @@ plain `ibv_reg_mr` only ever registers host control buffers.)",
     echo nvidia-peermem > /etc/modules-load.d/90-pindown-nvidia-peermem.conf
     lsmod | grep nvidia_peermem
 
+nvidia-peermem needs the peer-memory API of MLNX_OFED or DOCA in `ib_core`. With the RDMA drivers of
+the kernel itself (inbox) it cannot load; there dma-buf is the way: kernel 5.12 or later, the open
+NVIDIA kernel modules of driver 515 or later, rdma-core 34 or later. Which it is:
+
+    grep -c ib_register_peer_memory_client /proc/kallsyms    # 0: inbox, use dma-buf
+    modinfo -F license nvidia                                # Dual MIT/GPL: open modules
+
 If modprobe says `Unknown symbol` or `Invalid argument`, the module does not match the RDMA stack:
 reinstall the NVIDIA driver after MLNX_OFED or DOCA, or rebuild its modules:
 
     dkms autoinstall -k $(uname -r)
 
-Or go without it: open NVIDIA kernel modules, kernel 5.12 or later and rdma-core 34 or later
-register GPU memory as dma-buf. Kubernetes: the GPU operator loads the module when
+Kubernetes: the GPU operator loads the module when
 `driver.rdma.enabled=true`; it must be loaded on the node, not in the pod. To keep an NCCL job
 running meanwhile, slower:
 

@@ -3,6 +3,7 @@
 // flags. Judges the failed call of a log. Must not: blame a limit.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -79,21 +80,64 @@ const char* loaded_peer_module(const Situation& s) {
   return nullptr;
 }
 
-bool peer_module_absent(const Situation& s) {
-  return loaded_peer_module(s) == nullptr && s.module_absent(kPeerModules[0]);
+/// lsmod's row of `nvidia` names the modules that use it; a peer-memory module does. Null if the row is not shown.
+const Source* users_without_peer(const Situation& s) {
+  const auto row = s.facts->modules.find("nvidia");
+  if (row == s.facts->modules.end() || row->second.value != true) return nullptr;
+  const auto words = split_blanks(std::string_view(row->second.source.text).substr(0, 2000));
+  const auto name = std::ranges::find(words, "nvidia");
+  if (words.end() - name < 4) return nullptr;
+  for (const char* peer : kPeerModules) {
+    if (contains(*(name + 3), peer)) return nullptr;
+  }
+  return &row->second.source;
 }
 
-std::vector<Remedy> peer_memory_remedies() {
-  return {{"load-nvidia-peermem",
-           "load nvidia-peermem now and at every boot, then restart the job",
-           {"modprobe nvidia-peermem", "echo nvidia-peermem > /etc/modules-load.d/90-pindown-nvidia-peermem.conf"},
-           true,
-           "lsmod | grep nvidia_peermem"},
-          {"nccl-without-gdr",
-           "until then: keep NCCL's buffers on the host (slower)",
-           {"export NCCL_NET_GDR_LEVEL=LOC"},
+bool peer_module_absent(const Situation& s) {
+  if (loaded_peer_module(s) != nullptr) return false;
+  return s.module_absent(kPeerModules[0]) || users_without_peer(s) != nullptr;
+}
+
+/// UCX names the kinds of memory a domain registers: the GPU's is among them only where it found a peer-memory client
+/// or dma-buf when it opened the device (uct/ib/base/ib_md.c).
+bool ucx_found_gpu_path(const Situation& s) {
+  if (s.run == nullptr) return false;
+  const auto says_so = [](const logs::Event& e) {
+    const auto at = e.raw.find("md supports: ");
+    if (at == std::string::npos) return false;
+    const std::string_view kinds = std::string_view(e.raw).substr(at + 13, 120);
+    return contains(kinds, "cuda") || contains(kinds, "rocm");
+  };
+  return says_so(first(s)) || std::ranges::any_of(s.incident->echoes, says_so);
+}
+
+/// How to keep the buffers on the host meanwhile, in the words of the library that failed; nothing if it has no switch.
+std::vector<Remedy> host_staging(const Situation& s) {
+  const std::string& library = first(s).library;
+  if (library == "nccl" || library == "rccl" || library == "torch") {
+    return {{"nccl-without-gdr",
+             "until then: keep NCCL's buffers on the host (slower)",
+             {"export NCCL_NET_GDR_LEVEL=LOC"},
+             false,
+             "grep -c GDRDMA nccl.log"}};
+  }
+  if (library != "ucx") return {};
+  return {{"ucx-without-gdr",
+           "until then: let UCX copy through the host (slower)",
+           {"export UCX_IB_GPU_DIRECT_RDMA=no"},
            false,
-           "grep -c GDRDMA nccl.log"}};
+           ""}};
+}
+
+std::vector<Remedy> peer_memory_remedies(const Situation& s) {
+  std::vector<Remedy> remedies = host_staging(s);
+  remedies.insert(remedies.begin(), {"load-nvidia-peermem",
+                                     "load nvidia-peermem now and at every boot, then restart the job",
+                                     {"modprobe nvidia-peermem",
+                                      "echo nvidia-peermem > /etc/modules-load.d/90-pindown-nvidia-peermem.conf"},
+                                     true,
+                                     "lsmod | grep nvidia_peermem"});
+  return remedies;
 }
 
 std::vector<Remedy> amd_remedies() {
@@ -125,6 +169,10 @@ Outcome judge_peer_module(const Situation& s) {
     return ruled_out(fmt::format("{} is loaded ({})", name, module_source(s, name).path));
   }
   const bool absent = peer_module_absent(s);
+  if (!absent && ucx_found_gpu_path(s)) {
+    return candidate(42, "UCX found a way to register GPU memory when it started, yet this registration failed",
+                     "lsmod | grep -E 'nvidia_peermem|nv_peer_mem'; dmesg | grep -i -e peer -e NVRM");
+  }
   if (!absent && s.memory() != MemoryType::kGpu) {
     return candidate(55, "EFAULT is what a GPU address gives when no peer-memory module is loaded",
                      "lsmod | grep -E 'nvidia_peermem|nv_peer_mem'");
@@ -134,9 +182,12 @@ Outcome judge_peer_module(const Situation& s) {
                                   size_words(s), absent ? ", nvidia_peermem is not loaded" : ""),
                       {s.failure_evidence()});
   if (absent) {
-    out.evidence.push_back(cite(module_source(s, kPeerModules[0]), "not loaded"));
+    const Source* users = users_without_peer(s);
+    const bool listed = s.module_absent(kPeerModules[0]) || users == nullptr;
+    out.evidence.push_back(listed ? cite(module_source(s, kPeerModules[0]), "not loaded")
+                                  : cite(*users, "no peer-memory module among its users"));
   }
-  out.remedies = peer_memory_remedies();
+  out.remedies = peer_memory_remedies(s);
   return look::judged(s, std::move(out));
 }
 
@@ -147,14 +198,20 @@ Outcome peer_memory_missing(const Situation& s) {
   const bool fault = s.has_errno(EFAULT);
   const bool amd_refusal = amd(s) && s.has_errno(EINVAL);
   if (!fault && !amd_refusal && !s.no_errno()) return not_applicable();
+  if (look::without_verbs(s)) return not_applicable();
   const auto symbol = look::kernel_line(s, {"unknown symbol", "peer_memory"});
-  if (s.no_errno() && !symbol) return not_applicable();
+  if (s.no_errno() && !symbol) {
+    if (!look::gpu_buffer(s) || first(s).library != "perftest" || loaded_peer_module(s) != nullptr)
+      return not_applicable();
+    return candidate(60, "the buffer is the GPU's, and without a peer-memory module or dma-buf no adapter reaches it",
+                     "lsmod | grep -E 'nvidia_peermem|nv_peer_mem'");
+  }
   if (const auto host = host_buffer(s)) return ruled_out(*host);
   if (symbol) {
     Outcome out = found(fault ? Certainty::kProven : Certainty::kLikely, 92,
                         "the peer-memory module was built for another RDMA stack and does not load",
                         {symbol->evidence, s.failure_evidence()});
-    out.remedies = peer_memory_remedies();
+    out.remedies = peer_memory_remedies(s);
     out.remedies.front().id = "rebuild-peer-memory";
     out.remedies.front().title = "reinstall the GPU driver after the RDMA stack so that its peer-memory module matches";
     out.remedies.front().commands = {"dkms autoinstall -k $(uname -r)", "modprobe nvidia-peermem"};
@@ -213,17 +270,13 @@ const Source& bar1_source(const Gpu& gpu) {
 
 Outcome bar1_found(const Situation& s, int weight, std::string summary, Evidence because) {
   Outcome out = found(Certainty::kLikely, weight, std::move(summary), {s.failure_evidence(), std::move(because)});
-  out.remedies = {
-      {"nccl-without-gdr",
-       "keep the buffers on the host",
-       {"export NCCL_NET_GDR_LEVEL=LOC"},
-       false,
-       "grep -c GDRDMA nccl.log"},
+  out.remedies = host_staging(s);
+  out.remedies.push_back(
       {"resizable-bar",
        "turn on Above 4G Decoding and Resizable BAR in the firmware setup, reboot; else register smaller pieces",
        {},
        true,
-       "nvidia-smi -q -d MEMORY | grep -A3 BAR1"}};
+       "nvidia-smi -q -d MEMORY | grep -A3 BAR1"});
   return look::judged(s, std::move(out));
 }
 
@@ -260,7 +313,9 @@ bool limit_comes_first(const Situation& s) {
 
 Outcome bar1_too_small(const Situation& s) {
   if (!fails_as(s, Kind::kRegMr) && !fails_as(s, Kind::kRegDmabuf)) return not_applicable();
-  if (!s.has_errno(EFAULT) && !s.has_errno(ENOMEM)) return not_applicable();
+  const bool perftest = s.no_errno() && first(s).library == "perftest" && look::gpu_buffer(s);
+  if (!s.has_errno(EFAULT) && !s.has_errno(ENOMEM) && !perftest) return not_applicable();
+  if (look::without_verbs(s)) return not_applicable();
   if (const auto host = host_buffer(s)) return ruled_out(*host);
   if (!s.gpu_possible() && s.facts->gpus.empty()) return not_applicable();
   const bool limit_first = limit_comes_first(s);
@@ -371,12 +426,13 @@ bool unsupported(const Situation& s) {
   return s.has_errno(EOPNOTSUPP) || s.has_errno(EPROTONOSUPPORT) || s.has_errno(kKernelEnotsupp);
 }
 
-std::vector<Remedy> dmabuf_remedies() {
+std::vector<Remedy> dmabuf_remedies(const Situation& s) {
+  const bool ucx = first(s).library == "ucx";
   return {{"nccl-dmabuf-off",
            "use peer memory instead of dma-buf",
-           {"modprobe nvidia-peermem", "export NCCL_DMABUF_ENABLE=0"},
+           {"modprobe nvidia-peermem", ucx ? "export UCX_CUDA_COPY_DMABUF=no" : "export NCCL_DMABUF_ENABLE=0"},
            false,
-           "grep -c ibv_reg_dmabuf_mr nccl.log"},
+           ucx ? "lsmod | grep nvidia_peermem" : "grep -c ibv_reg_dmabuf_mr nccl.log"},
           {"dmabuf-stack",
            "or make dma-buf work: open NVIDIA kernel modules, kernel 5.12+, rdma-core 34+",
            {},
@@ -388,6 +444,10 @@ std::vector<Remedy> dmabuf_remedies() {
 
 Outcome dmabuf_unsupported(const Situation& s) {
   const bool dmabuf = fails_as(s, Kind::kRegDmabuf);
+  if (fails_as(s, Kind::kRegMr) && s.no_errno() && first(s).library == "perftest" && look::gpu_buffer(s)) {
+    return candidate(38, "with --use_cuda_dmabuf every part of the chain must know dma-buf",
+                     "modinfo -F license nvidia; uname -r");
+  }
   const bool leaked = fails_as(s, Kind::kRegMr) && s.has_errno(kKernelEnotsupp);
   if (!dmabuf && !leaked) return not_applicable();
   if (dmabuf && s.has_errno(EINVAL)) {
@@ -405,7 +465,7 @@ Outcome dmabuf_unsupported(const Situation& s) {
   if (s.facts->nvidia_license && iequals(trim(*s.facts->nvidia_license), "NVIDIA")) {
     out.evidence.push_back(cite(s.facts->nvidia_license.source, "proprietary modules export no dma-buf"));
   }
-  out.remedies = dmabuf_remedies();
+  out.remedies = dmabuf_remedies(s);
   return look::judged(s, std::move(out));
 }
 
@@ -465,6 +525,9 @@ Outcome relaxed_ordering_rejected(const Situation& s) {
   if (control_buffer(s)) {
     return ruled_out(fmt::format("{}: NCCL registers control buffers without relaxed ordering", failing_line(s)));
   }
+  if (look::on_demand(first(s)) && !prints_relaxed_flag(first(s))) {
+    return ruled_out(fmt::format("{}: the access flags have no relaxed-ordering bit (0x100000)", failing_line(s)));
+  }
   if (fork_protection(s)) {
     return candidate(25, "fork protection with huge pages gives the same EINVAL",
                      "export NCCL_IB_PCI_RELAXED_ORDERING=0");
@@ -477,6 +540,10 @@ Outcome relaxed_ordering_rejected(const Situation& s) {
   if (s.run != nullptr && s.run->relaxed_ordering == false) {
     return candidate(35, "some cloud adapters accept only registrations with relaxed ordering, which is off here",
                      "export NCCL_IB_PCI_RELAXED_ORDERING=1");
+  }
+  if (library == "ucx" && look::access_flags(first(s))) {
+    return candidate(35, "some cloud adapters accept only registrations with relaxed ordering, which the flags lack",
+                     "export UCX_IB_PCI_RELAXED_ORDERING=on");
   }
   return candidate(35, "the access flags may be what the adapter refuses", "export NCCL_IB_PCI_RELAXED_ORDERING=0");
 }

@@ -48,6 +48,7 @@ std::string in_one_line(std::string_view verdict, std::string host, std::string_
 
 std::string what_failed(const logs::Incident& incident) {
   const logs::Event& first = incident.first;
+  if (first.kind == logs::Kind::kConnection && contains(first.raw, "Watchdog caught")) return "a collective timed out";
   const std::string what = first.verb.empty() ? std::string(kind_name(first.kind)) : escape(first.verb, 40);
   std::string text = what + " failed";
   if (first.error) {

@@ -251,11 +251,13 @@ std::string need_against_have(const Situation& s) {
 
 std::string decide_limit(const Situation& s) {
   if (s.in_kubernetes()) {
-    return "kubectl exec POD -- sh -c \"grep 'locked memory' /proc/1/limits; grep CapEff /proc/1/status\"";
+    return fmt::format("kubectl exec {} -- sh -c \"grep 'locked memory' /proc/1/limits; grep CapEff /proc/1/status\"",
+                       pod_name(s));
   }
   if (s.under_slurm()) return "srun -N1 sh -c 'ulimit -Sl; ulimit -Hl; grep CapEff /proc/self/status'";
   if (s.in_container()) {
-    return "docker exec CONTAINER sh -c \"grep 'locked memory' /proc/1/limits; grep CapEff /proc/1/status\"";
+    return fmt::format("docker exec {} sh -c \"grep 'locked memory' /proc/1/limits; grep CapEff /proc/1/status\"",
+                       container_name(s));
   }
   if (s.launched_by("mpirun")) {
     return "mpirun --hostfile HOSTS --map-by node sh -c 'hostname; ulimit -Sl; ulimit -Hl; grep CapEff "
@@ -273,6 +275,10 @@ bool containerised(const Situation& s) {
     if (link_named(s.trail, name) >= 0) return true;
   }
   return false;
+}
+
+bool maybe_slurm(const Situation& s) {
+  return s.under_slurm() || s.launched_by("srun");
 }
 
 bool over_ssh(const Situation& s) {
@@ -405,6 +411,18 @@ std::string safe_word(std::string_view text, std::string_view otherwise) {
   return std::string(safe ? text : otherwise);
 }
 
+std::string pod_name(const Situation& s) {
+  std::string_view target = s.process ? std::string_view(s.process->target) : std::string_view();
+  if (consume(target, "pod/")) return safe_word(target, "POD");
+  const std::string host = s.incident ? s.incident->first.shape.host : std::string();
+  return logs::looks_like_pod(host) ? safe_word(host, "POD") : "POD";
+}
+
+std::string container_name(const Situation& s) {
+  const std::string host = s.incident ? s.incident->first.shape.host : std::string();
+  return logs::looks_like_docker_id(host) ? safe_word(host, "CONTAINER") : "CONTAINER";
+}
+
 Remedy limits_d() {
   Remedy r;
   r.id = "limits-d-unlimited";
@@ -412,6 +430,20 @@ Remedy limits_d() {
   r.commands = {
       "printf '* - memlock unlimited\\nroot - memlock unlimited\\n' > /etc/security/limits.d/90-pindown-memlock.conf"};
   r.verify = "ulimit -Sl; ulimit -Hl  # in a new session";
+  return r;
+}
+
+Remedy by_what_starts_it(const Situation& s) {
+  Remedy r;
+  r.id = "by-what-starts-it";
+  r.title =
+      "it is raised where the job gets it: a login or ssh session from PAM (limits.d), a service from its unit "
+      "(pindown explain PD201), Slurm from slurmd or the submit shell (PD203, PD202), a container from its runtime "
+      "(PD301), a pod from the node's runtime (PD304); the job's cgroup tells which it is";
+  const bool live = s.kind == SubjectKind::kProcess && s.process && s.process->where.pid;
+  r.commands = {live ? fmt::format("cat /proc/{}/cgroup", *s.process->where.pid)
+                     : std::string("cat /proc/self/cgroup   # in the job")};
+  r.verify = "grep 'locked memory' /proc/self/limits   # in the job, afterwards";
   return r;
 }
 
@@ -431,18 +463,52 @@ Remedy unit_infinity(std::string_view unit) {
   return r;
 }
 
-Remedy prlimit_now(const Situation& s, bool soft_only) {
+namespace {
+
+/// What a failed job's next start inherits from: the failed rank itself is gone by the time anybody reads its log.
+struct Starter {
+  std::string who;
+  std::string pid;  // a word of a command that yields it
+};
+
+Starter starter_of(const Situation& s, std::string_view unit) {
+  const std::string& host = s.incident ? s.incident->first.shape.host : std::string();
+  if (s.under_slurm()) return {"slurmd, on each node; jobs started from now on inherit it", "$(pidof -s slurmd)"};
+  if (logs::looks_like_docker_id(host)) {
+    return {"the container's first process; what it starts from now on inherits it",
+            fmt::format("$(docker inspect -f '{{{{.State.Pid}}}}' {})", safe_word(host, "CONTAINER"))};
+  }
+  if (containerised(s)) return {"the container's first process, by its pid on the host", "PID"};
+  if (!unit.empty() || s.launched_by("journald")) {
+    return {"the service's main process; what it starts from now on inherits it",
+            fmt::format("$(systemctl show -p MainPID --value {})", safe_word(unit, "UNIT.service"))};
+  }
+  if (has_launcher(s, {"torque", "pbs"})) {
+    return {"pbs_mom, on each node; jobs started from now on inherit it", "$(pidof -s pbs_mom)"};
+  }
+  if (over_ssh(s)) return {"sshd, on each node; sessions opened from now on inherit it", "$(pgrep -o -x sshd)"};
+  return {"the shell that starts the next run (type it there)", "$$"};
+}
+
+std::string raised_to(const Situation& s, bool soft_only) {
+  if (!soft_only) return "unlimited";
+  const bool finite = s.limit.hard && !s.limit.hard->is_unlimited();
+  return (finite ? std::to_string(s.limit.hard->bytes) : std::string("unlimited")) + ":";
+}
+
+}  // namespace
+
+Remedy prlimit_now(const Situation& s, bool soft_only, std::string_view unit) {
   const bool live = s.kind == SubjectKind::kProcess && s.process && s.process->where.pid;
-  const std::string pid = live ? std::to_string(*s.process->where.pid) : "PID";
+  const Starter next = live ? Starter{{}, std::to_string(*s.process->where.pid)} : starter_of(s, unit);
   Remedy r;
   r.id = soft_only ? "prlimit-soft-now" : "prlimit-now";
-  r.title = "raise it for what runs now; no restart, children started later inherit it";
-  std::string value = "unlimited";
-  if (soft_only)
-    value = (s.limit.hard ? (s.limit.hard->is_unlimited() ? value : std::to_string(s.limit.hard->bytes)) : value) + ":";
-  r.commands = {fmt::format("prlimit --pid {} --memlock={}", pid, value)};
+  r.title = live ? std::string("raise it for what runs now; no restart, children started later inherit it")
+                 : "until then, raise it for " + next.who;
+  const char* sudo = next.pid == "$$" ? "sudo " : "";
+  r.commands = {fmt::format("{}prlimit --pid {} --memlock={}", sudo, next.pid, raised_to(s, soft_only))};
   r.persistent = false;
-  r.verify = fmt::format("grep 'locked memory' /proc/{}/limits", pid);
+  r.verify = fmt::format("grep 'locked memory' /proc/{}/limits", next.pid);
   return r;
 }
 

@@ -58,6 +58,9 @@ std::string subject_name(const Situation& s);       // "pid 4242 python3", "the 
 std::string decide_limit(const Situation& s);
 
 bool containerised(const Situation& s);
+/// Slurm's own lines, a step daemon on the trail, or numbers before the lines, which may be srun's task labels or not:
+/// enough to offer Slurm's remedies too, not to name its daemon.
+bool maybe_slurm(const Situation& s);
 bool over_ssh(const Situation& s);  // ranks are started by ssh: mpirun, pdsh, deepspeed, or an sshd on the trail
 /// limits.conf can govern this job: a session opened by PAM, not a container, batch system or service.
 bool session_by_pam(const Situation& s);
@@ -96,11 +99,17 @@ Evidence cite_link(const TrailLink& link, std::string note = {});
 
 /// `text` if it is safe as one word of a command (unit, user or container name), else `otherwise`.
 std::string safe_word(std::string_view text, std::string_view otherwise);
+/// The pod or container of the failure where its own lines name it, else POD or CONTAINER.
+std::string pod_name(const Situation& s);
+std::string container_name(const Situation& s);
 std::string plain(std::string_view text, std::size_t columns = 60);  // escaped and shortened, for summaries
 
-Remedy limits_d();                            // `*` and root lines for pam_limits
+Remedy limits_d();  // `*` and root lines for pam_limits
+/// Not a fix itself: which of the fixes it is, when nothing shows what started the job.
+Remedy by_what_starts_it(const Situation& s);
 Remedy unit_infinity(std::string_view unit);  // drop-in, reload, restart
-Remedy prlimit_now(const Situation& s, bool soft_only = false);
+/// For the live process; after a failure in a log, for what starts the next one (the unit, where one is named).
+Remedy prlimit_now(const Situation& s, bool soft_only = false, std::string_view unit = {});
 Remedy soft_to_hard(std::optional<Limit> hard);
 Remedy slurm_no_propagation();
 Remedy slurm_no_propagation_now();

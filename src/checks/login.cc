@@ -10,11 +10,12 @@ constexpr Check kRows[] = {
     {.code = "PD101",
      .slug = "memlock-too-low",
      .title = "the locked-memory limit refused the registration",
-     .page = {.meaning = R"page(A call that hands memory to an RDMA device was refused because the process may not lock
+     .page =
+         {.meaning = R"page(A call that hands memory to an RDMA device was refused because the process may not lock
 that much memory. The job dies there, or goes on over TCP at a fraction of the speed.
 pindown uses this code when the limit is the reason but nothing shows who set it; a code that
 names the link (sshd, slurmd, a service, a container) takes its place when the evidence does.)page",
-              .why = R"page(The kernel pins every page of a registered buffer and counts them per process:
+          .why = R"page(The kernel pins every page of a registered buffer and counts them per process:
 drivers/infiniband/core/umem.c, ib_umem_get(), same logic from 5.10 to 7.2. When pinned_vm plus
 the new pages exceeds the SOFT limit RLIMIT_MEMLOCK and the thread has no CAP_IPC_LOCK in the
 first user namespace, the answer is ENOMEM (EPERM at a limit of 0). The count is per process, not
@@ -30,21 +31,37 @@ shell builtin, there is no such program. `ulimit -l unlimited` in one shell: it 
 and its children, never a daemon or a rank that something else starts. /etc/sysconfig/docker: no
 docker-ce unit reads it. Editing limits.conf: it is read when PAM opens a session, never by
 services, containers or batch daemons. Being root: only the capability counts.)page",
-              .recognised =
-                  R"page(From ENOMEM, or a line without errno (NCCL up to 2.12), of ibv_reg_mr, ibv_reg_mr_iova2,
+          .recognised =
+              R"page(From ENOMEM, or a line without errno (NCCL up to 2.12), of ibv_reg_mr, ibv_reg_mr_iova2,
 ibv_create_cq, ibv_create_qp or a library's wording for them, together with a limit the job, its
 container or the library itself showed; from the warnings of libibverbs (only at 32 KiB or less),
 UCX ("current: 64 kbytes"), Open MPI ("Memlock limit") and DAPL. From a live process: its soft
 limit and capabilities against --need, or against the default policy (2 GiB passes, less than
 64 MiB is an error). ENOMEM alone makes it a candidate. Any other errno rules it out.)page",
-              .fix = R"page(Raise the limit where the process gets it, then start it again. In a login session:
+          .fix =
+              R"page(Raise the limit where the process gets it, then start it again. What started the job decides which of
+these it is; inside the job this tells: session-N.scope is a login session, X.service a service,
+slurmstepd or job_N Slurm, docker, libpod or kubepods a container:
+
+    cat /proc/self/cgroup
+
+A login or ssh session, mpirun over ssh included (PD102 to PD108): pam_limits, then a new login:
 
     printf '* - memlock unlimited\nroot - memlock unlimited\n' > /etc/security/limits.d/90-pindown-memlock.conf
 
-In a service that starts jobs:
+A systemd service (PD201): a drop-in for its unit, then a restart:
 
     systemctl edit UNIT.service        # [Service]  LimitMEMLOCK=infinity
     systemctl restart UNIT.service
+
+Slurm (PD203, PD202): slurmd's unit on every node, and no propagation of the submit shell's limit;
+limits.conf does not reach a job there. Other batch systems, Ray, prted: the daemon (PD204).
+
+A Docker or Podman container (PD301): the run line, or the daemon's default:
+
+    docker run --ulimit memlock=-1:-1 IMAGE
+
+A Kubernetes pod (PD304): the container runtime's unit on the node, or root with IPC_LOCK.
 
 For a process that runs now:
 
@@ -53,8 +70,8 @@ For a process that runs now:
 Check it inside the rank, not in your shell:
 
     grep 'locked memory' /proc/PID/limits)page",
-              .ignore_when =
-                  "The job went on and does not need RDMA, or the program is known to need less than the limit."},
+          .ignore_when =
+              "The job went on and does not need RDMA, or the program is known to need less than the limit."},
      .eval = login::memlock_too_low},
 
     {.code = "PD102",
@@ -74,8 +91,13 @@ sets RLIMIT_MEMLOCK itself, so without PAM the session inherits the daemon's.)pa
               R"page(`UsePAM no` in pasted sshd_config text or `sshd -T` output, and a low limit in a job that no container
 or batch daemon started; a candidate while the limit is not known. For a live process under sshd with
 exactly the limit of sshd it is a candidate.)page",
-          .fix = R"page(Switch PAM on, reload, and log in again (sessions that are open keep their limit):
+          .fix =
+              R"page(Switch PAM on, reload, and log in again (sessions that are open keep their limit). With PAM its account
+stack applies to every ssh login too: pam_access, pam_slurm_adopt, pam_nologin or an expired account
+may refuse those who get in today. Look at it first, keep a second session open, and try a new login
+before you close it:
 
+    grep -vE '^ *(#|$)' /etc/pam.d/sshd
     sed -i '1i UsePAM yes' /etc/ssh/sshd_config
     sshd -t
     systemctl reload ssh || systemctl reload sshd

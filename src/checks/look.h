@@ -79,6 +79,21 @@ inline bool log_says(const Situation& s, std::string_view word) {
   return false;
 }
 
+/// The library's lines call the buffer the GPU's, or the program (perftest) says where it put it.
+inline bool gpu_buffer(const Situation& s) {
+  if (s.memory() == MemoryType::kGpu) return true;
+  if (!s.incident || !s.run || s.incident->first.library != "perftest") return false;
+  return std::ranges::any_of(s.run->notes,
+                             [](const Event& e) { return e.library == "perftest" && e.detail == "GPU buffer"; });
+}
+
+/// libfabric over a fabric without verbs: what is said of RDMA devices and their drivers does not hold.
+inline bool without_verbs(const Situation& s) {
+  if (!s.incident || !s.run) return false;
+  if (contains(s.incident->first.raw, ":cxi:") || log_says(s, ":cxi:")) return true;
+  return std::ranges::any_of(s.run->notes, [](const Event& e) { return icontains(e.raw, "provider is cxi"); });
+}
+
 /// A kernel-log line that has all words: from the same log, or from the machine's own kernel log.
 struct KernelLine {
   Evidence evidence;
@@ -219,6 +234,46 @@ inline std::optional<std::array<std::uint64_t, 3>> version_of(std::string_view t
     if (!consume(text, ".")) break;
   }
   return parts;
+}
+
+/// What a library's INFO line says behind `words`, and the line; the first such line of the run.
+struct Told {
+  std::string value;
+  Evidence evidence;
+};
+inline std::optional<Told> told(const Situation& s, std::string_view words) {
+  if (!s.run) return std::nullopt;
+  for (const Event& note : s.run->notes) {
+    const auto at = note.raw.find(words);
+    if (at == std::string::npos) continue;
+    std::string_view value = trim(std::string_view(note.raw).substr(at + words.size()));
+    if (value.ends_with('.')) value.remove_suffix(1);
+    return Told{std::string(value.substr(0, 200)), cite(note)};
+  }
+  return std::nullopt;
+}
+
+/// A variable of the job: from its environment, else as NCCL says it was given it (misc/param.cc; NCCL_IB_HCA has a
+/// wording of its own in transport/net_ib.cc).
+inline std::optional<Told> variable(const Situation& s, const std::string& name) {
+  if (const auto* set = s.env(name); set && *set) return Told{**set, cite(set->source)};
+  if (auto said = told(s, name + " set by environment to ")) return said;
+  return told(s, name + " set to ");
+}
+
+/// `uname -r` as pasted, else as RCCL prints it at its start.
+inline std::optional<std::string> kernel_release(const Situation& s) {
+  if (s.facts->kernel) return *s.facts->kernel;
+  const auto said = told(s, "NCCL INFO Kernel version: ");
+  return said && version_of(said->value) ? std::optional(said->value) : std::nullopt;
+}
+
+/// Somebody meant this run to use RDMA.
+inline bool rdma_wanted(const Situation& s) {
+  if (const auto off = variable(s, "NCCL_IB_DISABLE"); off && off->value == "1") return false;
+  if (variable(s, "NCCL_IB_HCA")) return true;
+  if (const auto* net = s.env("NCCL_NET"); net && *net && iequals(**net, "IB")) return true;
+  return s.facts->rdma_present && *s.facts->rdma_present;
 }
 
 /// Unknown or unreadable versions are not below anything.

@@ -72,8 +72,9 @@ std::optional<Outcome> kho_ruled_out(const Situation& s) {
   }
   const auto free = meminfo(s, "CmaFree");
   if (free && meminfo(s, "CmaTotal") && !orphan_cma(s)) return ruled_out("CMA adds up: " + cma_numbers(s));
-  if (!free && s.facts->kernel && below(*s.facts->kernel, kKhoFirst)) {
-    return ruled_out(fmt::format("kernel {} has no kexec handover (6.16 and later)", escape(*s.facts->kernel, 40)));
+  const auto kernel = kernel_release(s);
+  if (!free && kernel && below(*kernel, kKhoFirst)) {
+    return ruled_out(fmt::format("kernel {} has no kexec handover (6.16 and later)", escape(*kernel, 40)));
   }
   return std::nullopt;
 }
@@ -237,7 +238,7 @@ Remedy raise_max_map_count() {
            "echo 'vm.max_map_count = 1048576' > /etc/sysctl.d/90-pindown-max-map-count.conf",
            "unset RDMAV_FORK_SAFE IBV_FORK_SAFE"},
           true,
-          "sysctl vm.max_map_count; wc -l \"/proc/$PID/maps\""};
+          "sysctl vm.max_map_count; wc -l /proc/PID/maps"};
 }
 
 Outcome maps_live(const Situation& s) {
@@ -277,7 +278,7 @@ Outcome max_map_count(const Situation& s) {
     return maps_full(s, *maps);
   }
   if (limits::blamed(s)) return not_applicable();
-  static constexpr const char* kDecide = "wc -l \"/proc/$PID/maps\"; sysctl vm.max_map_count";
+  static constexpr const char* kDecide = "wc -l /proc/PID/maps; sysctl vm.max_map_count";
   if (fork_safe(s)) {
     return candidate(s.limit_cleared() ? 60 : 35, "fork protection is on: every registration may split a map", kDecide);
   }
@@ -292,7 +293,7 @@ Remedy hugepages_safe() {
           "tell libibverbs about huge pages, or leave fork protection off",
           {"export RDMAV_HUGEPAGES_SAFE=1", "unset RDMAV_FORK_SAFE IBV_FORK_SAFE"},
           false,
-          "tr '\\0' '\\n' < \"/proc/$PID/environ\" | grep -e ^RDMAV_ -e ^IBV_"};
+          "tr '\\0' '\\n' < /proc/PID/environ | grep -e ^RDMAV_ -e ^IBV_"};
 }
 
 bool huge_pages_in_use(const Situation& s) {
@@ -322,9 +323,9 @@ Outcome fork_hugepages(const Situation& s) {
                           {hugepages_safe()}));
   }
   static constexpr const char* kDecide =
-      "tr '\\0' '\\n' < \"/proc/$PID/environ\" | grep -e ^RDMAV_ -e ^IBV_; grep ^Huge /proc/meminfo";
+      "tr '\\0' '\\n' < /proc/PID/environ | grep -e ^RDMAV_ -e ^IBV_; grep ^Huge /proc/meminfo";
   if (safe) return candidate(45, "fork protection is on; with huge pages it makes registration fail so", kDecide);
-  if (s.memory() != MemoryType::kHost) return not_applicable();
+  if (s.memory() != MemoryType::kHost || on_demand(s.incident->first)) return not_applicable();
   return candidate(25, "fork protection over huge pages gives EINVAL", kDecide);
 }
 
@@ -428,8 +429,7 @@ Outcome unpinnable_mapping(const Situation& s) {
                            fmt::format("the buffer is a mapping that the kernel does not pin ({})", *word),
                            {s.failure_evidence()}));
   }
-  static constexpr const char* kDecide =
-      "cat \"/proc/$PID/maps\"   # what backs the address: /dev/…, a DAX file, r--s?";
+  static constexpr const char* kDecide = "cat /proc/PID/maps   # what backs the address: /dev/…, a DAX file, r--s?";
   if (s.memory() == MemoryType::kHost)
     return candidate(35, "host memory that cannot be pinned: a device mapping or DAX file", kDecide);
   if (s.gpu_possible()) return not_applicable();
@@ -442,8 +442,7 @@ Outcome read_only_mapping(const Situation& s) {
     return judged(s, found(Certainty::kLikely, 85, "the buffer is a read-only mapping, registered for writing",
                            {s.failure_evidence(), cite(mapping->source, "permissions " + mapping->permissions)}));
   }
-  static constexpr const char* kDecide =
-      "grep -e ' r--p' -e ' r--s' \"/proc/$PID/maps\"   # is the address in one of them?";
+  static constexpr const char* kDecide = "grep -e ' r--p' -e ' r--s' /proc/PID/maps   # is the address in one of them?";
   for (const std::string_view word : {"read-only", "read only", "readonly", "PROT_READ", "r--s", "r--p"}) {
     if (log_says(s, word)) return candidate(45, fmt::format("the log speaks of a mapping that is '{}'", word), kDecide);
   }
@@ -553,7 +552,7 @@ constexpr Check kTable[] = {
       "report prints it.",
       "Raise it at once and for good; drop fork protection where the kernel copies pinned pages on fork (6.1 does, "
       "5.10 "
-      "does not):\n\n    wc -l \"/proc/$PID/maps\"\n    sysctl -w vm.max_map_count=1048576\n    echo "
+      "does not):\n\n    wc -l /proc/PID/maps\n    sysctl -w vm.max_map_count=1048576\n    echo "
       "'vm.max_map_count = 1048576' > /etc/sysctl.d/90-pindown-max-map-count.conf\n    unset RDMAV_FORK_SAFE "
       "IBV_FORK_SAFE",
       "The count is high by design (a JVM, a database) and the job does not use fork protection."},
@@ -605,7 +604,7 @@ constexpr Check kTable[] = {
       "EFAULT or EOPNOTSUPP on host memory, likely when the log names /dev/mem, DAX, gdrcopy, XPMEM or a PFN map. "
       "NCCL's plain ibv_reg_mr with [RO] in its NET/IB line is always a host buffer.",
       "See what backs the address, and register ordinary memory instead. For persistent memory use devdax, or ODP "
-      "where the adapter has it:\n\n    cat \"/proc/$PID/maps\"\n    ibv_devinfo -v | grep -i -e odp -e general_odp",
+      "where the adapter has it:\n\n    cat /proc/PID/maps\n    ibv_devinfo -v | grep -i -e odp -e general_odp",
       "The address belongs to a GPU: then PD401, PD403 or PD404."},
      unpinnable_mapping},
     {"PD607",
@@ -621,7 +620,7 @@ constexpr Check kTable[] = {
       "EFAULT on host memory. Only a candidate, stronger when the log speaks of a read-only mapping: the mapping's "
       "flags decide.",
       "Look the address up; map the file writable and private, copy it, or register with read access only:\n\n    grep "
-      "-e ' r--p' -e ' r--s' \"/proc/$PID/maps\"",
+      "-e ' r--p' -e ' r--s' /proc/PID/maps",
       "The address is not in a read-only mapping."},
      read_only_mapping},
     {"PD608",

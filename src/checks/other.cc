@@ -34,9 +34,11 @@ Outcome fallback_succeeded(const Situation& s) {
   std::vector<Evidence> evidence = {s.failure_evidence()};
   if (s.incident->continued_by) evidence.push_back(cite(*s.incident->continued_by, "it went on"));
   const bool socket = s.run && s.run->socket_transport;
+  const bool ucx = s.incident->first.library == "ucx";  // it opens every transport it was not told to leave out
   Outcome out = found(Certainty::kLikely, fallback_weight(s),
                       socket ? "the error did not stop the job: it went on over sockets, without RDMA"
-                             : "the error did not stop the job: it went on with another transport",
+                      : ucx  ? "the error did not stop the job: it went on with another transport"
+                             : "the error did not stop the job: it went on, over which transport is not shown",
                       std::move(evidence));
   return with(at_severity(std::move(out), Severity::kWarning),
               {{"name-transport",
@@ -61,6 +63,32 @@ std::string unreachable_words(const Situation& s) {
   return "there is no route to the peer's address";
 }
 
+/// The word behind `lead` if it is one that is safe in a command: a GID, an address, an interface.
+std::string word_after(std::string_view text, std::string_view lead) {
+  const auto at = text.find(lead);
+  if (at == std::string_view::npos) return {};
+  text = trim(text.substr(at + lead.size()));
+  return limits::safe_word(text.substr(0, text.find_first_of(" ,;<>()")), "");
+}
+
+/// NCCL 2.24 and later name both GIDs on the line; an IPv4 address stands in one as ::ffff:10.0.0.2.
+std::string address_after(std::string_view text, std::string_view lead) {
+  const std::string word = word_after(text, lead);
+  std::string_view address = word;
+  if (!consume(address, "::ffff:") || !contains(address, ".")) return {};
+  return std::string(address);
+}
+
+std::string ping_peer(const Situation& s) {
+  const std::string& line = s.incident->first.raw;
+  std::string own = address_after(line, "local GID ");
+  std::string peer = address_after(line, "remote GID ");
+  if (own.empty()) own = address_after(line, "localGid ");
+  if (peer.empty()) peer = address_after(line, "remoteGid ");
+  if (!own.empty() && !peer.empty()) return fmt::format("ping -c 3 -I {} {}", own, peer);
+  return "ping -c 3 -I IFNAME PEER   # the RoCE interface and the peer's address";
+}
+
 Outcome peer_unreachable(const Situation& s) {
   if (!first_is(s, {Kind::kModifyQp}) || !unreachable_errno(s)) return not_applicable();
   return judged(
@@ -72,7 +100,7 @@ Outcome peer_unreachable(const Situation& s) {
              "give the job the RoCE interface (hostNetwork, SR-IOV, macvlan), check routes and the GID index",
              {"ip -br addr", "rdma link show", "show_gids 2>/dev/null || ibv_devinfo -v | grep GID"},
              true,
-             "ping -c 3 -I eth0 10.0.0.2   # your RoCE interface and the peer's address"}}));
+             ping_peer(s)}}));
 }
 
 Outcome qp_attribute_rejected(const Situation& s) {
@@ -81,10 +109,14 @@ Outcome qp_attribute_rejected(const Situation& s) {
   if (s.no_errno())
     return candidate(60, "ibv_modify_qp failed, with which error the line does not say",
                      "export NCCL_DEBUG=INFO   # then run the job again and check that log");
+  std::vector<Evidence> evidence = {s.failure_evidence()};
+  if (const auto index = variable(s, "NCCL_IB_GID_INDEX")) {
+    evidence.push_back({index->evidence.source, index->evidence.text, "the index that is set"});
+  }
   return judged(
       s, with(found(Certainty::kLikely, 95,
                     "ibv_modify_qp rejected the connection's attributes, usually the GID index; no memory is involved",
-                    {s.failure_evidence()}),
+                    std::move(evidence)),
               {{"gid-index",
                 "choose a GID index that is RoCE v2 with an address on both ends (NCCL 2.21 and later finds it itself)",
                 {"show_gids 2>/dev/null || ibv_devinfo -v | grep GID", "unset NCCL_IB_GID_INDEX"},
@@ -143,60 +175,272 @@ std::optional<std::uint64_t> completion_status(const Event& event) {
   return std::nullopt;
 }
 
+Remedy check_fabric() {
+  return {"check-fabric",
+          "look for the rank that died first, then at links and switches",
+          {"rdma link show", "grep -H . /sys/class/infiniband/*/ports/1/counters/link_downed"},
+          false,
+          ""};
+}
+
+Remedy stale_buffer(const Situation& s) {
+  Remedy r = {"stale-buffer",
+              "the buffer was deregistered or freed while the transfer was under way, or belongs to another adapter or "
+              "process: look at what frees or deregisters it, and run once without the registration cache",
+              {},
+              false,
+              ""};
+  const std::string& library = s.incident->first.library;
+  if (library == "nccl") r.commands = {"export NCCL_LOCAL_REGISTER=0 NCCL_GRAPH_REGISTER=0"};
+  if (library == "ucx") r.commands = {"export UCX_RCACHE_ENABLE=n"};
+  return r;
+}
+
 Outcome transfer_failed(const Situation& s) {
   if (!first_is(s, {Kind::kCompletion})) return not_applicable();
   const auto status = completion_status(s.incident->first);
   const std::string_view meaning = status ? completion_meaning(*status) : std::string_view();
   const std::string words = meaning.empty() ? std::string("a transfer completed with an error")
                                             : fmt::format("a transfer ended with status {} ({})", *status, meaning);
-  return judged(
-      s, with(found(Certainty::kLikely, 95, words + "; the memory had been registered before", {s.failure_evidence()}),
-              {{"check-fabric",
-                "look for the rank that died first, then at links and switches",
-                {"rdma link show", "grep -H . /sys/class/infiniband/*/ports/1/counters/link_downed"},
-                false,
-                ""}}));
+  // A key that does not cover the buffer is no matter of links: 4 is found out by the sender's own adapter.
+  const bool key = status && (*status == 4 || *status == 10);
+  return judged(s, with(found(Certainty::kLikely, 95, key ? words : words + "; the memory had been registered before",
+                              {s.failure_evidence()}),
+                        {key ? stale_buffer(s) : check_fabric()}));
 }
 
 // --- PD705 ---------------------------------------------------------------------------------------------------------
+
+/// A job id from Slurm's "StepId=99123.0"; digits only.
+std::string slurm_job(const Situation& s) {
+  std::string_view text = s.incident->first.raw;
+  const auto at = text.find("StepId=");
+  if (at == std::string_view::npos) return "JOBID";
+  text.remove_prefix(at + 7);
+  const std::string digits(take_digits(text).substr(0, 12));
+  return digits.empty() ? "JOBID" : digits;
+}
+
+/// torch's "CUDA error: out of memory" is any CUDA call's answer, cudaHostAlloc's too; its allocator says "CUDA out of
+/// memory. Tried to allocate".
+bool maybe_pinned_host(const Situation& s) {
+  const Event& first = s.incident->first;
+  return says(first, "CUDA error: out of memory") || says(first, "host alloc") || says(first, "host malloc");
+}
+
+Remedy next_step(std::string id, std::string title, std::vector<std::string> commands) {
+  return {std::move(id), std::move(title), std::move(commands), false, ""};
+}
+
+std::vector<Remedy> cuda_oom_steps(const Situation& s) {
+  std::vector<Remedy> steps = {next_step("gpu-memory",
+                                         "see who holds the GPU's memory; a smaller batch, or sharding, needs less",
+                                         {"nvidia-smi --query-compute-apps=gpu_uuid,pid,used_memory --format=csv"})};
+  if (maybe_pinned_host(s)) {
+    steps.insert(steps.begin(), next_step("pinned-host-memory",
+                                          "if it was pinned host memory (pin_memory=True, cudaHostAlloc): ask for less "
+                                          "of it, or give the job more host memory",
+                                          {"free -g; cat /sys/fs/cgroup/memory.max"}));
+  }
+  return steps;
+}
+
+std::vector<Remedy> memory_limit_steps(const Situation& s) {
+  constexpr const char* kTitle = "give the job more host memory, or let it use less (fewer workers, smaller caches)";
+  if (s.under_slurm()) {
+    return {next_step("slurm-memory", std::string(kTitle) + "; Slurm: --mem",
+                      {fmt::format("sacct -j {} --format=JobID,NodeList,ReqMem,MaxRSS,State", slurm_job(s))})};
+  }
+  if (s.in_kubernetes()) {
+    return {next_step("pod-memory", std::string(kTitle) + "; the pod: resources.limits.memory",
+                      {fmt::format("kubectl describe pod {} | grep -A6 'Last State'", limits::pod_name(s))})};
+  }
+  return {next_step("host-memory", kTitle, {"dmesg -T | grep -i 'killed process'", "free -g"})};
+}
+
+std::vector<Remedy> killed_steps(const Situation& s) {
+  std::vector<std::string> commands = {"dmesg -T | grep -i 'killed process'   # on the host of that rank"};
+  if (s.under_slurm())
+    commands.push_back(fmt::format("sacct -j {} --format=JobID,State,ExitCode,Elapsed,Timelimit", slurm_job(s)));
+  return {next_step("who-killed-it", "find out who killed it: out of memory, the scheduler's time limit, or somebody",
+                    std::move(commands))};
+}
+
+std::vector<Remedy> cuda_error_steps(const Situation&) {
+  return {next_step("cuda-sync", "run it again with synchronous launches: the trace then names the call",
+                    {"export CUDA_LAUNCH_BLOCKING=1", "dmesg -T | grep -i xid"})};
+}
+
+std::vector<Remedy> exception_steps(const Situation&) {
+  return {next_step("read-traceback", "read the traceback that ends at this line and fix that", {})};
+}
+
+std::vector<Remedy> xid_steps(const Situation&) {
+  return {next_step("gpu-health", "look the Xid number up in NVIDIA's list; drain the node if the GPU has failed",
+                    {"dmesg -T | grep -i xid", "nvidia-smi -q -d ECC,ROW_REMAPPER"})};
+}
+
+std::vector<Remedy> sigbus_steps(const Situation&) {
+  return {next_step("backing-memory", "see whether /dev/shm or the huge pages ran out",
+                    {"df -h /dev/shm", "grep ^HugePages /proc/meminfo"})};
+}
+
+std::vector<Remedy> agree_steps(const Situation&) {
+  return {next_step(
+      "same-everywhere", "start every rank with the same world size and the same NCCL",
+      {"grep -h 'NCCL version' nccl.*   # the logs of all ranks", "echo $WORLD_SIZE $RANK   # in each rank"})};
+}
+
+std::vector<Remedy> cancelled_steps(const Situation& s) {
+  return {next_step("why-cancelled", "ask the batch system why: time limit, preemption, node failure, or somebody",
+                    {fmt::format("sacct -j {} --format=JobID,State,ExitCode,Elapsed,Timelimit", slurm_job(s))})};
+}
 
 struct OtherFailure {
   Kind kind;
   Certainty certainty;
   std::string_view words;
+  std::vector<Remedy> (*steps)(const Situation&);
 };
 
 constexpr OtherFailure kOtherFailures[] = {
-    {Kind::kCudaOom, Certainty::kProven, "a GPU ran out of memory"},
-    {Kind::kCudaError, Certainty::kProven, "a CUDA call failed"},
-    {Kind::kHostOom, Certainty::kLikely,
-     "the kernel killed a process because the host or its cgroup ran out of memory"},
-    {Kind::kKilled, Certainty::kLikely, "a process was killed"},
-    {Kind::kPythonException, Certainty::kLikely, "a Python exception ended a rank"},
-    {Kind::kXid, Certainty::kLikely, "a GPU reported a fault (Xid)"},
+    {Kind::kCudaOom, Certainty::kProven, "a GPU ran out of memory", cuda_oom_steps},
+    {Kind::kCudaError, Certainty::kProven, "a CUDA call failed", cuda_error_steps},
+    {Kind::kHostOom, Certainty::kLikely, "the kernel killed a process because the host or its cgroup ran out of memory",
+     memory_limit_steps},
+    {Kind::kKilled, Certainty::kLikely, "a process was killed", killed_steps},
+    {Kind::kPythonException, Certainty::kLikely, "a Python exception ended a rank", exception_steps},
+    {Kind::kXid, Certainty::kLikely, "a GPU reported a fault (Xid)", xid_steps},
     {Kind::kRanksDisagree, Certainty::kLikely,
-     "the ranks did not agree with each other at start-up (number of ranks, or library versions)"},
-    {Kind::kSigbus, Certainty::kLikely, "a process got SIGBUS: its memory could not be provided"},
+     "the ranks did not agree with each other at start-up (number of ranks, or library versions)", agree_steps},
+    {Kind::kSigbus, Certainty::kLikely, "a process got SIGBUS: its memory could not be provided", sigbus_steps},
 };
 
+/// The kernel's line that says which process it killed, if it is not the first line already.
+const Event* kernel_kill(const Situation& s) {
+  for (const auto* list : {&s.incident->same, &s.incident->echoes, s.run ? &s.run->kernel : nullptr}) {
+    if (!list) continue;
+    for (const Event& event : *list) {
+      if (event.kind == Kind::kHostOom && contains(event.raw, "Killed process") && !unrelated(s, event)) return &event;
+    }
+  }
+  return nullptr;
+}
+
+/// Whose process that was: a line of the job with the same pid.
+const Event* line_of_pid(const Situation& s, std::uint64_t pid) {
+  if (!s.run) return nullptr;
+  for (const Event& note : s.run->notes) {
+    if (note.shape.pid && static_cast<std::uint64_t>(*note.shape.pid) == pid && !note.shape.host.empty()) return &note;
+  }
+  return nullptr;
+}
+
+/// "the kernel killed pid 9001 on n7 …", where the input shows it.
+Outcome host_oom(const Situation& s, const OtherFailure& other, std::string after) {
+  const bool first_says = contains(s.incident->first.raw, "Killed process");
+  const Event* kill = first_says ? &s.incident->first : kernel_kill(s);
+  std::vector<Evidence> evidence = {s.failure_evidence()};
+  if (kill && !first_says) evidence.push_back(cite(*kill, "the process"));
+  std::string who;
+  if (const auto pid = kill ? number_after(kill->raw, "Killed process ") : std::nullopt) {
+    const Event* line = line_of_pid(s, *pid);
+    const std::string host = line ? line->shape.host : kill->shape.host;
+    who = fmt::format("pid {}{}: ", *pid, host.empty() ? std::string() : " on " + limits::plain(host, 40));
+    if (line) evidence.push_back(cite(*line, "that process"));
+  }
+  return with(found(other.certainty, 95, fmt::format("{}{} first{}", who, other.words, after), std::move(evidence)),
+              other.steps(s));
+}
+
+bool watchdog(const Situation& s) {
+  return says(s.incident->first, "Watchdog caught");
+}
+
+/// "10.0.5.9<41231>" behind "onnect to": address and port, as far as they are safe words.
+std::pair<std::string, std::string> peer_of(const Event& event) {
+  std::string_view text = event.raw;
+  const auto at = text.find("onnect to ");
+  if (at == std::string_view::npos) return {};
+  text.remove_prefix(at + 10);
+  const std::string address = limits::safe_word(text.substr(0, text.find_first_of("< ")), "");
+  const auto port = number_after(text.substr(0, 80), "<");
+  return {address, port ? std::to_string(*port) : std::string()};
+}
+
+/// The interface NCCL talks over: "OOB eth0:10.0.0.1<0>", "Bootstrap : Using eth0:…".
+std::string own_interface(const Situation& s) {
+  if (!s.run) return {};
+  for (const Event& note : s.run->notes) {
+    std::string name = word_after(note.raw, "OOB ");
+    if (const auto colon = name.find(':'); colon != std::string::npos) return name.substr(0, colon);
+  }
+  return {};
+}
+
+std::vector<std::string> connection_commands(const Situation& s) {
+  const auto [peer, port] = peer_of(s.incident->first);
+  if (peer.empty()) return {};
+  std::vector<std::string> commands = {fmt::format("ip route get {}", peer)};
+  if (!port.empty()) commands.push_back(fmt::format("nc -vz {} {}   # while the job waits for it", peer, port));
+  const std::string own = own_interface(s);
+  commands.push_back(fmt::format("export NCCL_SOCKET_IFNAME={}   # an interface that reaches the peer{}", "IFNAME",
+                                 own.empty() ? "" : "; it is " + own + " now"));
+  return commands;
+}
+
+Outcome connection_failed(const Situation& s) {
+  if (watchdog(s)) {
+    return judged(s, candidate(60,
+                               "a collective did not end in time: some rank hangs or died; the log of that rank is "
+                               "not in this input",
+                               "pindown check nccl.*   # the logs of all ranks: the earliest error counts"));
+  }
+  const auto commands = connection_commands(s);
+  const bool no_route = s.has_errno(EHOSTUNREACH) || s.has_errno(ENETUNREACH);
+  if (no_route && !commands.empty()) {
+    return judged(s, with(found(Certainty::kLikely, 95,
+                                fmt::format("a socket found no way to {}: no route, or a firewall that rejects; "
+                                            "locked memory and RDMA are not involved",
+                                            peer_of(s.incident->first).first),
+                                {s.failure_evidence()}),
+                          {next_step("reach-peer-socket",
+                                     "check route and firewall between the two addresses, and the interface NCCL uses",
+                                     commands)}));
+  }
+  if (s.has_errno(ECONNREFUSED) && !commands.empty()) {
+    return judged(s, candidate(60,
+                               "nobody listens on the peer's port: its rank ended first (its log is not in this "
+                               "input), or a firewall or the wrong interface is in between",
+                               commands.size() > 2 ? commands[1] : commands[0]));
+  }
+  return judged(
+      s, candidate(60, "a connection broke because another rank or host failed first; its log is not in this input",
+                   "pindown check nccl.*   # the logs of all ranks: the earliest error counts"));
+}
+
+Outcome cancelled(const Situation& s, const std::string& after) {
+  const std::string& reason = s.incident->first.detail;
+  const std::string why = reason.empty() ? "" : fmt::format(" ({})", lower(escape(reason, 60)));
+  return judged(s, with(found(Certainty::kLikely, 95, fmt::format("the batch system cancelled the job{}{}", why, after),
+                              {s.failure_evidence()}),
+                        cancelled_steps(s)));
+}
+
 Outcome other_failure_first(const Situation& s) {
-  if (first_is(s, {Kind::kConnection})) {
-    return judged(
-        s, candidate(60, "a connection broke because another rank or host failed first; its log is not in this input",
-                     "pindown check nccl.*   # the logs of all ranks: the earliest error counts"));
-  }
-  const std::string_view then =
-      s.incident && s.incident->echo_count > 0 ? "; network errors after that are its consequence" : "";
-  if (first_is(s, {Kind::kCancelled})) {
-    const std::string& reason = s.incident->first.detail;
-    return judged(s, found(Certainty::kLikely, 95,
-                           fmt::format("the batch system cancelled the job{}{}",
-                                       reason.empty() ? "" : " (" + lower(escape(reason, 60)) + ")", then),
-                           {s.failure_evidence()}));
-  }
+  if (first_is(s, {Kind::kConnection})) return connection_failed(s);
+  const bool followed = s.incident && (s.incident->echo_count > 0 || !s.incident->echoes.empty());
+  const std::string after = followed ? "; network errors after that are its consequence" : "";
+  if (first_is(s, {Kind::kCancelled})) return cancelled(s, after);
   for (const OtherFailure& other : kOtherFailures) {
     if (!first_is(s, {other.kind})) continue;
-    return judged(s, found(other.certainty, 95, fmt::format("{} first{}", other.words, then), {s.failure_evidence()}));
+    if (other.kind == Kind::kHostOom) return judged(s, host_oom(s, other, after));
+    const bool pinned = other.kind == Kind::kCudaOom && maybe_pinned_host(s);
+    const std::string_view words =
+        pinned ? "CUDA could not allocate memory, of a GPU or pinned memory of the host," : other.words;
+    return judged(s, with(found(pinned ? Certainty::kLikely : other.certainty, 95,
+                                fmt::format("{} first{}", words, after), {s.failure_evidence()}),
+                          other.steps(s)));
   }
   return not_applicable();
 }
@@ -263,9 +507,7 @@ Outcome other_locked_memory(const Situation& s) {
            {{"memlock-for-all",
              ring ? "raise the limit above what all processes of this user lock together, or open fewer rings"
                   : "raise the limit of this program",
-             {"prlimit --memlock=unlimited:unlimited --pid \"$PID\""},
-             false,
-             "grep 'locked memory' \"/proc/$PID/limits\""}}));
+             limits::prlimit_now(s).commands, false, limits::prlimit_now(s).verify}}));
 }
 
 // --- PD708 ---------------------------------------------------------------------------------------------------------
@@ -322,20 +564,13 @@ Outcome too_many_files(const Situation& s) {
                               {s.failure_evidence()}),
                         {{"nofile",
                           "raise the open-files limit: soft up to hard in the job, hard where the job is started",
-                          {"ulimit -n \"$(ulimit -Hn)\"", "prlimit --nofile=1048576:1048576 --pid \"$PID\""},
+                          {"ulimit -n \"$(ulimit -Hn)\"",
+                           "sudo prlimit --nofile=1048576:1048576 --pid $$   # in the shell that starts it"},
                           false,
-                          "grep 'open files' \"/proc/$PID/limits\""}}));
+                          "ulimit -n"}}));
 }
 
 // --- PD711 ---------------------------------------------------------------------------------------------------------
-
-/// Somebody meant this run to use RDMA.
-bool rdma_wanted(const Situation& s) {
-  if (const auto* off = s.env("NCCL_IB_DISABLE"); off && *off && **off == "1") return false;
-  if (const auto* hca = s.env("NCCL_IB_HCA"); hca && *hca) return true;
-  if (const auto* net = s.env("NCCL_NET"); net && *net && iequals(**net, "IB")) return true;
-  return s.facts->rdma_present && *s.facts->rdma_present;
-}
 
 Outcome rdma_not_exercised(const Situation& s) {
   if (s.incident || !s.run) return not_applicable();
@@ -346,11 +581,21 @@ Outcome rdma_not_exercised(const Situation& s) {
     if (note.kind == Kind::kTransport && evidence.empty()) evidence.push_back(cite(note));
   }
   const bool wanted = rdma_wanted(s);
-  return at_severity(found(wanted ? Certainty::kLikely : Certainty::kPossible, wanted ? 60 : 20,
-                           wanted ? "the run used sockets although RDMA was asked for or is there"
-                                  : "this run used sockets: it says nothing about RDMA or the memory limit",
-                           std::move(evidence)),
-                     wanted ? Severity::kWarning : Severity::kNote);
+  if (const auto hca = variable(s, "NCCL_IB_HCA"); wanted && hca) {
+    evidence.push_back({hca->evidence.source, hca->evidence.text, "RDMA was asked for"});
+  }
+  Outcome out = at_severity(found(wanted ? Certainty::kLikely : Certainty::kPossible, wanted ? 60 : 20,
+                                  wanted ? "the run used sockets although RDMA was asked for or is there"
+                                         : "this run used sockets: it says nothing about RDMA or the memory limit",
+                                  std::move(evidence)),
+                            wanted ? Severity::kWarning : Severity::kNote);
+  if (!wanted) return out;
+  return with(std::move(out),
+              {{"see-rdma-devices",
+                "see which devices the job has, inside its container; then insist on them in a test",
+                {"ls -l /dev/infiniband; ibv_devinfo | grep -e hca_id -e state", "export NCCL_DEBUG=INFO NCCL_NET=IB"},
+                false,
+                "NCCL prints 'NET/IB : Using'"}});
 }
 
 // --- the pages -----------------------------------------------------------------------------------------------------
@@ -432,7 +677,15 @@ constexpr Check kTable[] = {
       "failure: the peer failed first.",
       "The earliest failure of the input, by time where lines have one. If that is only a broken connection, the log "
       "of the rank that failed is missing, and this stays a candidate.",
-      "Fix that first failure. To be sure of the order give the logs of all ranks together:\n\n    export "
+      "Fix that first failure. GPU memory (CUDA out of memory): a smaller batch, sharding, or whoever else holds the "
+      "GPU. Pinned host memory (cudaHostAlloc, pin_memory=True) answers 'CUDA error: out of memory' as well: ask for "
+      "less, or give the job more host memory. OOM kill: more memory for the job (Slurm --mem, a pod's "
+      "resources.limits.memory, docker --memory), or fewer workers. SIGKILL without that: the scheduler's time limit, "
+      "preemption or a person. Xid: NVIDIA's list of numbers says whether the GPU or the program failed. CUDA error: "
+      "run with CUDA_LAUNCH_BLOCKING=1. Python exception: its traceback. SIGBUS: /dev/shm or huge pages ran out. No "
+      "route or connection refused: route, firewall, NCCL_SOCKET_IFNAME.\n\n    nvidia-smi "
+      "--query-compute-apps=pid,used_memory --format=csv\n    dmesg -T | grep -i -e 'killed process' -e xid\n\nTo be "
+      "sure of the order give the logs of all ranks together:\n\n    export "
       "NCCL_DEBUG=INFO NCCL_DEBUG_FILE=/tmp/nccl.%h.%p\n    pindown check /tmp/nccl.*",
       "The exception is one the program catches and survives."},
      other_failure_first},
@@ -464,7 +717,7 @@ constexpr Check kTable[] = {
       "io_uring_setup, io_uring_queue_init, mlock, VFIO or XDP named on the failing line.",
       "Raise the limit above what all processes of that user need together, or use fewer or smaller rings. Kernels "
       "from 5.12 charge a ring's own memory to the memory cgroup instead:\n\n    prlimit "
-      "--memlock=unlimited:unlimited --pid \"$PID\"",
+      "--memlock=unlimited:unlimited --pid PID",
       "The program fell back (libaio, say) and that is fast enough."},
      other_locked_memory},
     {"PD708",
@@ -503,7 +756,7 @@ constexpr Check kTable[] = {
       "registration asks nothing of the kind. The soft limit is often 1,024 while the hard one is far higher.",
       "'Too many open files' as the first failure.",
       "Raise soft to hard in the job, and hard where the job is started (LimitNOFILE, --ulimit nofile, "
-      "limits.conf):\n\n    ulimit -n \"$(ulimit -Hn)\"\n    prlimit --nofile=1048576:1048576 --pid \"$PID\"",
+      "limits.conf):\n\n    ulimit -n \"$(ulimit -Hn)\"\n    prlimit --nofile=1048576:1048576 --pid PID",
       "The program retries and goes on."},
      too_many_files},
     {"PD711",

@@ -18,7 +18,9 @@ using limits::Standing;
 Remedy use_pam() {
   Remedy r;
   r.id = "sshd-usepam-yes";
-  r.title = "set UsePAM yes (the first value read wins), reload sshd, log in again";
+  r.title =
+      "set UsePAM yes (the first value read wins), reload sshd, log in again; PAM's account rules (pam_access, "
+      "pam_slurm_adopt) then apply to every ssh login: keep a second session open";
   r.commands = {
       "sed -i '1i UsePAM yes' /etc/ssh/sshd_config",
       "sshd -t",

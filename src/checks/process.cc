@@ -102,7 +102,7 @@ Outcome limit_candidate(const Situation& s) {
                      "export NCCL_DEBUG=INFO  # in the job's environment, then run it again");
   }
   if (auto weak = weak_candidate(s)) return *weak;
-  if (s.failure() == logs::Kind::kAllocPd || s.memory() == logs::MemoryType::kGpu) weight = 35;
+  if (s.failure() == logs::Kind::kAllocPd || look::gpu_buffer(s)) weight = 35;
   if (weight == 50 && (limits::containerised(s) || s.under_slurm()))
     weight = 45;  // those links have codes of their own
   if (ucx_without_hint(s)) {
@@ -112,13 +112,23 @@ Outcome limit_candidate(const Situation& s) {
   return candidate(weight, why, limits::decide_limit(s));
 }
 
-Remedy container_ulimit() {
+Remedy container_ulimit(const Situation& s) {
   Remedy r;
   r.id = "container-ulimit";
   r.title = "start the container with an unlimited memlock";
   r.commands = {"docker run --ulimit memlock=-1:-1 IMAGE"};
-  r.verify = "docker exec CONTAINER grep 'locked memory' /proc/1/limits";
+  r.verify = fmt::format("docker exec {} grep 'locked memory' /proc/1/limits", limits::container_name(s));
   return r;
+}
+
+/// The job is seen to come from a session that PAM opened, or the limit is seen in a shell it was typed in.
+bool session_shown(const Situation& s) {
+  if (!limits::session_by_pam(s)) return false;
+  if (s.kind == SubjectKind::kProcess || limits::over_ssh(s)) return true;
+  if (limits::maybe_slurm(s)) return false;
+  return std::ranges::any_of(s.facts->processes, [&s](const Process& p) {
+    return p.kind == ProcessKind::kShell && p.memlock && p.memlock->soft == s.soft();
+  });
 }
 
 std::vector<Remedy> limit_remedies(const Situation& s) {
@@ -128,8 +138,15 @@ std::vector<Remedy> limit_remedies(const Situation& s) {
     return {limits::unit_infinity(unit), limits::prlimit_now(s)};
   }
   if (s.under_slurm()) return {limits::slurm_no_propagation(), limits::unit_infinity("slurmd.service")};
-  if (limits::containerised(s)) return {container_ulimit(), limits::prlimit_now(s)};
-  return {limits::limits_d(), limits::prlimit_now(s)};
+  if (limits::containerised(s)) return {container_ulimit(s), limits::prlimit_now(s)};
+  if (session_shown(s)) return {limits::limits_d(), limits::prlimit_now(s)};
+  if (s.launched_by("journald")) return {limits::unit_infinity(""), limits::prlimit_now(s)};
+  Remedy session = limits::limits_d();
+  session.title = "a login or ssh session: " + session.title;
+  if (!limits::maybe_slurm(s)) return {limits::by_what_starts_it(s), session, limits::prlimit_now(s)};
+  Remedy slurmd = limits::unit_infinity("slurmd.service");
+  slurmd.title = "a job under Slurm (srun puts such numbers before the lines): " + slurmd.title;
+  return {limits::by_what_starts_it(s), slurmd, limits::slurm_no_propagation(), session};
 }
 
 Outcome too_low_found(const Situation& s, Standing standing) {

@@ -231,12 +231,12 @@ std::string service_words(std::string_view unit, Limit limit) {
 }
 
 std::vector<Remedy> service_remedies(const Situation& s, std::string_view unit) {
-  if (!unit.starts_with("user@")) return {limits::unit_infinity(unit), limits::prlimit_now(s)};
+  if (!unit.starts_with("user@")) return {limits::unit_infinity(unit), limits::prlimit_now(s, false, unit)};
   Remedy manager = limits::unit_infinity("user@.service");
   manager.commands.back() = "systemctl restart " + limits::safe_word(unit, "user@UID.service");
   manager.title = "give the user managers LimitMEMLOCK=infinity; user services cannot exceed their manager";
   manager.verify = "systemd-run --user --pipe sh -c 'ulimit -Sl; ulimit -Hl'";
-  return {manager, limits::prlimit_now(s)};
+  return {manager, limits::prlimit_now(s, false, unit)};
 }
 
 Outcome service_daemon(const Situation& s, const std::string& unit) {
@@ -274,14 +274,20 @@ Outcome service_of_process(const Situation& s, const std::string& unit) {
 Outcome service_in_log(const Situation& s, Standing standing) {
   if (limits::containerised(s) || s.under_slurm()) return not_applicable();
   for (const UnitLimit& unit : s.facts->units) {
-    if (has_own_code(unit.unit) || opens_pam_sessions(unit.unit) || !unit.memlock.soft) continue;
-    const Limit soft = *unit.memlock.soft;
+    if (has_own_code(unit.unit) || opens_pam_sessions(unit.unit)) continue;
+    // `-p LimitMEMLOCK` alone shows the hard limit, which the soft one cannot exceed: a low one decides, a high one
+    // not.
+    const auto shown = unit.memlock.soft ? unit.memlock.soft : unit.memlock.hard;
+    if (!shown || (!unit.memlock.soft && limits::would_do(*shown, s))) continue;
+    const Limit soft = *shown;
     if (limits::would_do(soft, s) && soft != s.soft()) continue;
     if (s.soft() && *s.soft() != soft) continue;
     const std::string words = service_words(unit.unit, soft);
     if (!limits::guilty(standing)) return candidate(60, words, limits::decide_limit(s));
-    Outcome out = limits::limit_finding(s, Certainty::kLikely, 74, words + ": " + limits::need_against_have(s),
-                                        {cite(unit.source)});
+    std::vector<Evidence> more;
+    if (s.limit.source.path != unit.source.path) more.push_back(cite(unit.source));
+    Outcome out =
+        limits::limit_finding(s, Certainty::kLikely, 74, words + ": " + limits::need_against_have(s), std::move(more));
     out.remedies = service_remedies(s, unit.unit);
     return out;
   }

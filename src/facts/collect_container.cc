@@ -59,11 +59,25 @@ Fact<bool> from_namespaces(const Host& host) {
   return Fact<bool>::none(Missing::kNotAsked, "/proc/1/ns/mnt");
 }
 
+/// Every namespace is the kernel's first, and PID 1 sees the same files: a marker in them is left over from the image
+/// that the machine was made of.
+bool on_the_machine(const Host& host) {
+  for (const auto& first : kFirst) {
+    const auto target = host.link(first.path);
+    if (!target || *target != first.target) return false;
+  }
+  const auto own = host.link("/proc/self/ns/mnt");
+  if (own && *own == "mnt:[4026531832]") return true;  // fixed since 6.18, where PID 1's own may not be readable
+  const auto init = host.link("/proc/1/ns/mnt");
+  return own && init && *own == *init;
+}
+
 }  // namespace
 
 Fact<bool> collect_inside_container(const Host& host) {
+  const bool machine = on_the_machine(host);
   for (const std::string_view marker : kMarkers) {
-    if (host.exists(marker)) return Fact<bool>::of(true, {std::string(marker), "exists"});
+    if (!machine && host.exists(marker)) return Fact<bool>::of(true, {std::string(marker), "exists"});
   }
   // Own cgroup first: in a pod with hostPID, PID 1 is the machine's.
   for (const char* path : {"/proc/self/cgroup", "/proc/1/cgroup"}) {

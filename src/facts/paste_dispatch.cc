@@ -110,6 +110,7 @@ constexpr LeadRow kLeads[] = {
     {"Hugepagesize:", read_meminfo},
     {"MemTotal:", read_meminfo},
     {"MemFree:", read_meminfo},
+    {"Total memory: ", read_meminfo},
     {"MemAvailable:", read_meminfo},
     {"Mlocked:", read_meminfo},
     {"Unevictable:", read_meminfo},

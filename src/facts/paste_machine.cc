@@ -117,7 +117,20 @@ bool read_lsb(const Context& c) {
   return true;
 }
 
+/// Open MPI's help text: "Total memory:          262091 MiB".
+static bool read_total_memory(const Context& c) {
+  std::string_view text = c.text;
+  if (!consume(text, "Total memory:") || !text.ends_with(" MiB")) return false;
+  text = trim(text.substr(0, text.size() - 4));
+  const auto mib = parse_u64(text);
+  if (!mib || *mib == 0 || *mib > (std::uint64_t{1} << 30)) return false;
+  if (c.facts.meminfo.bytes.emplace("MemTotal", *mib << 20).second)
+    c.facts.meminfo.source.emplace("MemTotal", c.source());
+  return true;
+}
+
 bool read_meminfo(const Context& c) {
+  if (c.text.starts_with("Total memory:")) return read_total_memory(c);
   const Meminfo seen = parse_meminfo(c.text, {});
   for (const auto& [name, value] : seen.bytes) {
     if (c.facts.meminfo.bytes.size() >= kMaxList || !c.facts.meminfo.bytes.emplace(name, value).second) continue;

@@ -107,6 +107,7 @@ constexpr Pattern kPatterns[] = {
     {"pen the device", kOpenRefused, kOpenDevice, ""},
     {"pen IB device", kOpenRefused, kOpenDevice, ""},
     {"pen RDMA device", kOpenRefused, kOpenDevice, ""},
+    {"allocated GPU buffer", R"(allocated (?P<detail>GPU buffer) address at)", kMention, "perftest", kContext},
     {"No IB devices found", R"(No IB devices found)", kOpenDevice, "perftest"},
     {"Unable to find the Infiniband", R"(Unable to find the Infiniband/RoCE device)", kOpenDevice, "perftest"},
     {"initialize any NET plugin", R"(Failed to initialize any NET plugin)", kExit, "nccl"},

@@ -514,8 +514,19 @@ TEST(InsideContainer, OnlyWhatProvesIt) {
        std::nullopt},
       {"own pid namespace", [](MemoryTree& t) { t.links["/proc/self/ns/pid"] = "pid:[4026532555]"; }, true},
       {"own mounts only", [](MemoryTree& t) { t.links["/proc/self/ns/mnt"] = "mnt:[4026532555]"; }, std::nullopt},
-      {"docker", [](MemoryTree& t) { t.files["/.dockerenv"] = ""; }, true},
-      {"podman", [](MemoryTree& t) { t.files["/run/.containerenv"] = ""; }, true},
+      {"docker",
+       [](MemoryTree& t) {
+         t.files["/.dockerenv"] = "";
+         t.links["/proc/self/ns/mnt"] = "mnt:[4026532555]";
+       },
+       true},
+      {"podman",
+       [](MemoryTree& t) {
+         t.files["/run/.containerenv"] = "";
+         t.links.erase("/proc/self/ns/uts");
+       },
+       true},
+      {"a machine made of an image", [](MemoryTree& t) { t.files["/.dockerenv"] = ""; }, false},
       {"pod with hostPID",
        [](MemoryTree& t) { t.files["/proc/self/cgroup"] = "0::/kubepods.slice/cri-containerd-ab.scope\n"; }, true},
       {"a service", [](MemoryTree& t) { t.files["/proc/self/cgroup"] = "0::/system.slice/docker.service\n"; }, false},

@@ -391,6 +391,11 @@ TEST(NotEffective, LiveIsProvenOrFine) {
   expect_found(box.asks_live("PD305"), Certainty::kProven, 80);
   box.live("python3", "/kubepods.slice/pod1/cri-containerd-0.scope", Limit::unlimited());
   expect_ruled_out(box.asks_live("PD305"), "unlimited");
+  // A unit's CapabilityBoundingSet= cuts the set down as well, and a session is no container either.
+  for (const char* cgroup : {"/system.slice/trainer.service", "/user.slice/user-7.slice/session-3.scope", ""}) {
+    box.live("python3", cgroup, Limit{8 * kMib});
+    expect_silent(box.asks_live("PD305"));
+  }
 }
 
 // ---- PD306
