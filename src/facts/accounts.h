@@ -18,8 +18,10 @@ namespace pindown {
 struct Account {
   std::string name;
   std::uint32_t uid = 0;
-  std::uint32_t gid = 0;                                      // primary
-  std::vector<std::pair<std::string, std::uint32_t>> groups;  // primary first, then supplementary: name, gid
+  std::uint32_t gid = 0;  // primary
+  /// Primary first, then supplementary: name, gid. The primary one has no name if /etc/group has none for it; another
+  /// name for a gid of the user's is there, too (pam_modutil_user_in_group_nam_nam compares gids).
+  std::vector<std::pair<std::string, std::uint32_t>> groups;
 };
 
 /// `user` is a name or a number. Missing::kAbsent: not in /etc/passwd (LDAP, SSSD …).
@@ -27,7 +29,10 @@ Fact<Account> collect_account(const Host& host, std::string_view user);
 
 /// `Defaults rlimit_memlock=SOFT[,HARD]` of /etc/sudoers and sudoers.d (sudoers(5), since 1.8.7): bytes, "infinity",
 /// "user" (the invoking user's limits), "default" (the host's). sudo 1.9.x applies it before the PAM session is opened
-/// and again after it, so it wins; soft above hard has no effect.
+/// and again after it, so it wins; soft above hard has no effect. A pair must be quoted ("524288,1048576"): a bare
+/// comma ends the value, and the line is a syntax error that sudo skips. Both empty: the last line says "default". Only
+/// what applies to everybody counts: "Defaults" and scopes of ALL. Missing::kNotAsked with the line's place: a line for
+/// some users, hosts, commands or target users decides (Defaults:alice, @host, !cmd, >root), so it is not known here.
 struct SudoersLimit {
   std::optional<Limit> soft, hard;
   bool from_user = false;

@@ -22,7 +22,9 @@ enum class PamType { kAuth, kAccount, kPassword, kSession };
 /// `control` is lower case for the four keywords, include, substack; "[…]" keeps its inside.
 struct PamLine {
   std::optional<PamType> type;  // empty for "@include FILE", which brings lines of every type (Debian, Ubuntu)
-  bool quiet = false;           // "-session": a module that is not there is no error and not logged
+  bool quiet = false;           // "-session": a module that is not there is not logged; it fails all the same
+  bool must_fail = false;       // malformed: stands for a module that always fails, under this line's control
+  bool ends_reading = false;    // libpam gives up on the whole file here: a backslash at its end
   std::string control;          // "required", "[success=1 default=ignore]", "include", "substack", "@include"
   std::string module;           // "pam_limits.so", "/lib/security/pam_limits.so", or the file of an include
   std::vector<std::string> arguments;
@@ -33,18 +35,26 @@ struct PamConf {
   /// By service name, from the first directory that has it: /etc/pam.d, /usr/lib/pam.d (libpam/pam_handlers.c
   /// _pam_open_config_file; the vendor directory where the distribution has one). A name read and not found anywhere is
   /// there with its reason. Each is at most 1 MiB, at most 1,000 files.
+  /// A file included by its full path is there under that path.
   std::map<std::string, Fact<std::vector<PamLine>>> services;
-  bool has_directory = false;  // /etc/pam.d exists: /etc/pam.conf is not read then
+  bool has_directory = false;  // /etc/pam.d exists: /etc/pam.conf is not read then (without it, `services` has its)
+  /// Debian's 031_pam_include: "include", "substack" and "@include" look below /etc/pam.d only. By /etc/os-release.
+  bool includes_from_etc_only = false;
   /// File names in the module directories (/lib/*/security, /usr/lib/*/security, /lib64/security, …); empty and
   /// `modules_known` false if none of those could be listed.
   std::set<std::string> modules;
   bool modules_known = false;
+  std::set<std::string> missing_paths;  // modules that lines name by a full path and that are not there
   std::vector<std::string> problems;
 };
 
-/// A malformed line (no such type, no module) is dropped and named in `problems`, if given: libpam logs it and puts a
-/// module that always fails there, which the model must know of: it becomes a line with control "bad" and no module.
-std::vector<PamLine> parse_pam_file(std::string_view text, std::string_view path);
+/// A malformed line (no such type, no module) is named in `problems`, if given: libpam logs it and puts a module that
+/// always fails there, which the model must know of: it has `must_fail`. Without a word for the control that is "bad".
+/// A word that is no type makes `type` empty: libpam takes it for an auth line, or for one of the include's type.
+/// Read as by 1.5.2 (libpam/pam_handlers.c _pam_assemble_line), but without its limit of 1,023 bytes a line; where a
+/// later version reads differently (a blank or comment line within a continued one) that is a problem.
+std::vector<PamLine> parse_pam_file(std::string_view text, std::string_view path,
+                                    std::vector<std::string>* problems = nullptr);
 
 PamConf collect_pam(const Host& host);
 

@@ -220,4 +220,14 @@ MapsFields parse_maps(std::string_view text) {
   return fields;
 }
 
+std::string_view service_of_cgroup(std::string_view cgroup) {
+  while (!cgroup.empty()) {
+    const std::string_view name = cgroup.substr(cgroup.rfind('/') + 1);
+    constexpr std::string_view kSuffix = ".service";
+    if (name.ends_with(kSuffix) && name.size() > kSuffix.size()) return name;
+    cgroup.remove_suffix(std::min(name.size() + 1, cgroup.size()));
+  }
+  return {};
+}
+
 }  // namespace pindown

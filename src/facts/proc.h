@@ -16,6 +16,9 @@ namespace pindown {
 /// pasted line of it ("Max locked memory 8388608 8388608 bytes"). Nothing if there is no such line or it is malformed.
 std::optional<MemlockLimit> parse_limits(std::string_view text);
 
+/// "/system.slice/sshd.service" → "sshd.service": the innermost service of a cgroup path, empty if there is none.
+std::string_view service_of_cgroup(std::string_view cgroup);
+
 /// The lines of /proc/PID/status that pindown uses.
 struct StatusFields {
   std::string name;

@@ -14,10 +14,13 @@
 namespace pindown {
 
 /// The first problem that makes sshd refuse to start ("Bad configuration option", UsePAM inside Match, an argument that
-/// is neither yes nor no, Include deeper than 16): servconf.c process_server_config_line_depth.
+/// is neither yes nor no, Include deeper than 16): servconf.c process_server_config_line_depth. Addresses, algorithms
+/// and what needs the machine (keys, users) are not judged. A file that cannot be read may hold the first UsePAM: then
+/// use_pam is missing with that reason, whatever comes later.
 struct SshdConf {
   Fact<bool> use_pam;             // the deciding line; known and false with the file's path alone when no line says so
-  std::vector<Source> shadowed;   // later UsePAM lines that have no effect
+  Fact<std::string> pam_service;  // PAMServiceName (OpenSSH 9.8 and later) outside of Match: the file in pam.d
+  std::vector<Source> shadowed;   // later UsePAM lines that have no effect; at most 1,000
   std::optional<Source> refuses;  // sshd does not start because of this line
   std::string why;                // of `refuses`, one clause
   std::string file;               // /etc/ssh/sshd_config, or the -f of SSHD_OPTS
@@ -25,7 +28,7 @@ struct SshdConf {
   std::vector<std::string> problems;
 };
 
-/// Reads at most 10,000 files of 1 MiB, includes to a depth of 16 (SERVCONF_MAX_DEPTH).
+/// Reads at most 10,000 files of 1 MiB and 64 MiB in all, includes to a depth of 16 (SERVCONF_MAX_DEPTH).
 SshdConf collect_sshd(const Host& host);
 
 }  // namespace pindown

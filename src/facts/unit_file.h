@@ -16,8 +16,8 @@
 namespace pindown {
 
 /// "8M", "1.5G:infinity", "infinity" (config_parse_rlimit, src/shared/rlimit-util.c rlimit_parse): bytes with K, M, G,
-/// T, P, E of 1024 in capitals, fractions allowed; soft above hard and everything else is refused (systemd logs and
-/// ignores the line). An empty value is refused, too: it does not reset.
+/// T, P, E of 1024 in capitals, fractions and sums ("1G 512M") allowed; soft above hard and everything else is refused
+/// (systemd logs and ignores the line). An empty value is refused, too: it does not reset.
 std::optional<MemlockLimit> parse_unit_limit(std::string_view value);
 
 /// An assignment that counts, in the order in which systemd reads them.
@@ -32,6 +32,9 @@ struct UnitFile {
   std::string name;                   // as found: aliases (symlinks) resolved
   Fact<std::string> fragment;         // path of the main file; missing: kAbsent
   bool masked = false;                // a symlink to /dev/null, or an empty file
+  bool user_manager = false;          // found for a user's manager
+  std::optional<Source> refuses;      // the manager does not load the unit because of this line of the main file
+  std::string why;                    // of `refuses`, one clause
   std::vector<std::string> drop_ins;  // paths in the order they are read
   Fact<MemlockLimit> memlock;         // LimitMEMLOCK: the last valid assignment over fragment and drop-ins
   std::vector<Source> ignored;        // assignments of LimitMEMLOCK that are invalid or overridden
@@ -43,10 +46,11 @@ struct UnitFile {
 };
 
 /// Directories in systemd's order: /etc, /run, /usr/local/lib, /usr/lib, /lib below systemd/system (user:
-/// systemd/user). Drop-ins of NAME.d, of aliases, of prefix directories ("a-.service.d" for a-b.service), of the type
-/// (service.d), of the template ("t@.service.d" for t@x.service); all sorted by file name together, /etc before /run
-/// before the rest for equal names (src/basic/unit-file.c, src/shared/dropin.c; systemd 252 to 257). At most 10,000
-/// drop-ins.
+/// systemd/user), and those of generators and of systemctl set-property. Drop-ins of NAME.d, of aliases, of prefix
+/// directories ("a-.service.d" for a-b.service), of the type (service.d), of the template ("t@.service.d" for
+/// t@x.service); all sorted by file name together, /etc before /run before the rest for equal names
+/// (src/basic/unit-file.c, src/shared/dropin.c; systemd 252 to 257). At most 10,000 drop-ins. A drop-in that cannot be
+/// read may set the limit: it is unknown then, unless a later one sets it.
 UnitFile collect_unit(const Host& host, std::string_view name, bool user_manager = false);
 
 struct ManagerConf {

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "facts/accounts.h"
@@ -26,7 +27,8 @@ struct PamVersion {
       false;            // "*" and @group do not reach root (Debian's 027_pam_limits_better_init_allow_explicit_root)
   bool resets = false;  // starts from /proc/1/limits even without set_all (Debian before 1.7.0-1)
   bool eperm_ignored = false;  // a refused setrlimit is no error (Debian's 032)
-  bool main_required = false;  // limits.conf itself must exist (1.5.2: PAM_SERVICE_ERR otherwise)
+  bool main_required = false;  // every file must open, limits.conf first (up to 1.5.2: PAM_SERVICE_ERR otherwise)
+  bool vendor_files = false;   // /usr/etc/security is read, too (SUSE; no other distribution here sets that directory)
 };
 
 /// From the package version ("1.5.2-6+deb12u1") and /etc/os-release's ID and ID_LIKE; nothing if the version cannot be
@@ -42,7 +44,11 @@ struct SessionLimits {
   std::optional<Limit> soft, hard;  // empty: unknown
   Source decided_by;                // the line that set soft; empty if nothing changed it
   bool refused = false;             // the module returns an error that ends the session
+  int code = 0;                     // what it returns: 0, PAM_SERVICE_ERR 3, PAM_PERM_DENIED 6
+  Source refused_by;                // the line or file that makes it one
   std::string why;                  // one clause: "the user is exempted by …", "cannot raise …"
+  /// What could refuse the session, but is not known here: "maxlogins 4: sessions are not counted".
+  std::vector<std::string> unknown;
 };
 
 /// `start` are the limits of the process that opens the session; `pid1` those of /proc/1/limits; `may_raise` whether
@@ -59,5 +65,9 @@ struct LimitsLine {
   std::string ignored;                    // why it is kNothing though it is no comment: "the value is not a number"
 };
 LimitsLine parse_limits_line(std::string_view line, PamDialect dialect);
+
+/// What fgets(3) with LINE_LENGTH 1,024 makes of a line up to 1.5.3: pieces of 1,023 bytes, each a line of its own; the
+/// whole line since getline(3) (1.6.0).
+std::vector<std::string_view> limits_pieces(std::string_view line, PamDialect dialect);
 
 }  // namespace pindown
