@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What pindown reads from the sshd_config of each directory root given: one line a root, "usepam yes", "usepam no",
+// "usepam unknown" or "refuses", a tab and why. tests/agree/sshd_config.py compares it with sshd itself.
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "facts/sshd_config.h"
+#include "host/host.h"
+
+int main(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const auto host = pindown::make_directory_host(argv[i]);
+    if (!host) {
+      fmt::print(stderr, "read_sshd: {}\n", host.error().message);
+      return 2;
+    }
+    const pindown::SshdConf conf = pindown::collect_sshd(**host);
+    if (conf.refuses) {
+      fmt::print("refuses\t{}: {}\n", conf.refuses->path, conf.why);
+    } else if (!conf.use_pam.known()) {
+      fmt::print("usepam unknown\t{}\n", conf.problems.empty() ? "" : conf.problems[0]);
+    } else {
+      fmt::print("usepam {}\t{}\n", *conf.use_pam ? "yes" : "no", conf.use_pam.source.path);
+    }
+  }
+  return 0;
+}
