@@ -12,7 +12,7 @@
 
 namespace {
 
-constexpr std::array<std::string_view, 3> kCommands = {"check", "explain", "list"};
+constexpr std::array<std::string_view, 4> kCommands = {"check", "explain", "list", "predict"};
 constexpr std::array<std::string_view, 3> kFirstOptions = {"--help", "-h", "--version"};
 
 /// `pindown`, `pindown LOG` and `pindown --pid 42` mean `pindown check …`; `help` and `version` are asked for in either
@@ -50,6 +50,7 @@ int run_command(int argc, char** argv) {
   add_check(app, run);
   add_explain(app, run);
   add_list(app, run);
+  add_predict(app, run);
   if (complain_of_mistyped_command(argc, argv)) return kUsage;
   std::vector<std::string> words = with_default_command(argc, argv);
   std::reverse(words.begin(), words.end());

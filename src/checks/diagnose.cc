@@ -412,11 +412,19 @@ void add_denied(const Process& p, const Facts& machine, Report& report) {
   report.unknown.push_back(std::move(unknown));
 }
 
+std::vector<UnitFile> units_of(const LoginFacts& login) {
+  std::vector<UnitFile> units;
+  units.reserve(login.units.size());
+  for (const auto& [name, unit] : login.units) units.push_back(unit);
+  return units;
+}
+
 bool judge_chain(const std::vector<Process>& chain, const LiveFacts& live, const Policy& policy, bool daemon,
                  Report& report) {
   const Process& process = chain.front();
   Trail trail = derive_trail(chain);
   if (!live.machine.host.empty()) trail.subject.host = live.machine.host;
+  if (live.login) annotate_trail(trail, units_of(*live.login), live.login->system_manager);
   const Situation s = process_situation(process, trail, live.machine, policy.need, daemon);
   const std::vector<Answer> answers = ask_all(s);
   add_findings(answers, s, report);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "facts/facts.h"
+#include "facts/login.h"
 #include "finding/report.h"
 #include "logs/incident.h"
 #include "model/read_log.h"
@@ -25,6 +26,7 @@ struct LiveFacts {
   Facts machine;
   std::vector<std::vector<Process>> jobs;     // each a chain: the process first, PID 1 last
   std::vector<std::vector<Process>> daemons;  // the same, for daemons that start jobs
+  std::optional<LoginFacts> login;            // what configures limits here, if anything is judged by it
   std::vector<std::int64_t> asked;            // --pid: what the user wants judged
   std::vector<std::int64_t> vanished;         // of those
   std::uint64_t seen = 0;                     // processes looked at

@@ -12,6 +12,9 @@
 #include "checks/diagnose.h"
 #include "cli/cli.h"
 #include "facts/collect.h"
+#include "facts/login.h"
+#include "facts/proc.h"
+#include "facts/verbs.h"
 #include "finding/report_json.h"
 #include "model/read_log.h"
 #include "render/report_text.h"
@@ -155,9 +158,31 @@ std::optional<LiveFacts> facts_from_here(const std::vector<LogInput>& logs, bool
   LiveFacts here;
   here.machine = collect_machine(*host);
   here.machine.read_as_root = ::geteuid() == 0;
+  collect_device_limits(*host, here.machine);
   if (!told && here.machine.inside_container.value == true) return std::nullopt;
   join_living(*host, name, logs, here.machine);
   return here;
+}
+
+/// The services that appear above the processes that are judged.
+std::vector<std::string> services_of(const LiveFacts& live) {
+  std::set<std::string> names = {"ssh.service", "sshd.service"};
+  for (const auto* chains : {&live.jobs, &live.daemons}) {
+    for (const auto& chain : *chains) {
+      for (const Process& process : chain) {
+        const std::string_view unit = service_of_cgroup(process.cgroup);
+        if (!unit.empty() && names.size() < 256) names.emplace(unit);
+      }
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+/// What configures the limits of this machine's sessions and services; only where something is judged by it.
+void add_configuration(const Host& host, LiveFacts& live) {
+  if (live.jobs.empty() && live.daemons.empty()) return;
+  live.login = collect_login_configuration(host, services_of(live));
+  add_login_facts(*live.login, live.machine);
 }
 
 LiveFacts collect_live(const Host& host, const std::vector<std::int64_t>& pids) {
@@ -174,12 +199,17 @@ LiveFacts collect_live(const Host& host, const std::vector<std::int64_t>& pids) 
       live.jobs.push_back(collect_ancestors(host, process));
     }
   }
-  if (!pids.empty()) return live;
+  if (!pids.empty()) {
+    add_configuration(host, live);
+    return live;
+  }
+  collect_device_limits(host, live.machine);
   const ProcessScan scan = collect_processes(host);
   for (const Process& process : scan.jobs) live.jobs.push_back(collect_ancestors(host, process));
   for (const Process& process : scan.daemons) live.daemons.push_back(collect_ancestors(host, process));
   live.seen = scan.seen;
   live.denied = scan.denied;
+  add_configuration(host, live);
   return live;
 }
 

@@ -42,6 +42,7 @@ using Run = std::function<int()>;
 void add_check(CLI::App& app, Run& run);
 void add_explain(CLI::App& app, Run& run);
 void add_list(CLI::App& app, Run& run);
+void add_predict(CLI::App& app, Run& run);
 
 /// --format text|json… and --color.
 void add_output_options(CLI::App& app, Output& output, const std::vector<std::string>& formats);

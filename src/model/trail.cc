@@ -9,22 +9,12 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "facts/proc.h"
 
 namespace pindown {
 namespace {
 
 constexpr std::size_t kMaxName = 40;
-
-/// "/system.slice/sshd.service" → "sshd.service": the innermost service of a cgroup path, empty if there is none.
-std::string_view service_of(std::string_view cgroup) {
-  while (!cgroup.empty()) {
-    const std::string_view name = cgroup.substr(cgroup.rfind('/') + 1);
-    constexpr std::string_view kSuffix = ".service";
-    if (name.ends_with(kSuffix) && name.size() > kSuffix.size()) return name;
-    cgroup.remove_suffix(std::min(name.size() + 1, cgroup.size()));
-  }
-  return {};
-}
 
 /// A session of sshd is all "sshd" in comm; its title says whose: "sshd: alice [priv]", "sshd: alice@pts/0".
 std::string_view title_of(const Process& process) {
@@ -36,8 +26,8 @@ std::string_view title_of(const Process& process) {
 }
 
 std::string name_of(const Process& process, const Process* parent) {
-  const std::string_view service = service_of(process.cgroup);
-  const bool first_of_service = parent == nullptr || service_of(parent->cgroup) != service;
+  const std::string_view service = service_of_cgroup(process.cgroup);
+  const bool first_of_service = parent == nullptr || service_of_cgroup(parent->cgroup) != service;
   if (!service.empty() && first_of_service && process.where.pid != 1) return std::string(service);
   const std::string_view title = title_of(process);
   if (!title.empty()) return std::string(title.substr(0, kMaxName));
@@ -104,6 +94,24 @@ Trail derive_trail(const std::vector<Process>& chain) {
   trail.summary = fmt::format("VmPin {} · CAP_IPC_LOCK {}", subject.vm_pin ? format_size(*subject.vm_pin) : "unknown",
                               capability_word(subject));
   return trail;
+}
+
+void annotate_trail(Trail& trail, const std::vector<UnitFile>& units, const ManagerConf& manager) {
+  for (TrailLink& link : trail.links) {
+    const auto unit = std::ranges::find(units, link.name, &UnitFile::name);
+    if (unit == units.end() || !link.soft) continue;
+    const Fact<MemlockLimit>& configured = unit->memlock.known() ? unit->memlock : manager.default_memlock;
+    const bool explains = configured.known() && configured->soft == link.soft;
+    if (explains) {
+      link.source = configured.source.path;
+      link.text = configured.source.text;
+    } else if (configured.known() && configured->soft) {
+      link.note += fmt::format("{}now configured: {} ({}); restart to apply", link.note.empty() ? "" : "; ",
+                               format_limit(*configured->soft), configured.source.path);
+    } else if (link.set_here && unit->fragment.known()) {
+      link.note += "; no LimitMEMLOCK in " + *unit->fragment;
+    }
+  }
 }
 
 int lowered_at(const Trail& trail) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "facts/facts.h"
+#include "facts/unit_file.h"
 #include "finding/report.h"
 
 namespace pindown {
@@ -13,6 +14,10 @@ namespace pindown {
 /// `chain` is subject first, PID 1 last (facts/collect). set_here marks the link where the soft limit differs from its
 /// parent's; a link whose limits could not be read has no soft/hard and never sets anything.
 Trail derive_trail(const std::vector<Process>& chain);
+
+/// Gives the links that are services the configuration line that explains their limit, or says that the file names
+/// another value by now.
+void annotate_trail(Trail& trail, const std::vector<UnitFile>& units, const ManagerConf& manager);
 
 /// The index in `trail.links` nearest to the subject where the soft limit was lowered from a higher ancestor's, or -1.
 int lowered_at(const Trail& trail);
