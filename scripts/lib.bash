@@ -82,8 +82,10 @@ ensure_packages() {
   fi
 }
 
-# build_preset PRESET [TARGET]: configures once, then builds; ninja re-runs cmake by itself when a CMake file changed.
+# build_preset PRESET [TARGET...]: configures once, then builds; ninja re-runs cmake by itself when a CMake file changed.
 build_preset() {
-  [ -f "build/$1/build.ninja" ] || cmake --preset "$1" || return
-  cmake --build --preset "$1" ${2:+--target "$2"}
+  local preset=$1
+  shift
+  [ -f "build/$preset/build.ninja" ] || cmake --preset "$preset" || return
+  cmake --build --preset "$preset" ${1:+--target "$@"}
 }

@@ -352,12 +352,13 @@ def open_session(root, case, opener, module):
 
 
 class Predictor:
-    def __init__(self, program, version, distro, wrong):
+    def __init__(self, program, version, distro, wrong, may_raise):
+        self.may_raise = "1" if may_raise else "0"
         self.tail = [version, distro] + ([wrong] if wrong else [])
         self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def ask(self, root, case):
-        words = [str(root), case["service"], case["user"], *map(str, case["start"] + case["pid1"]), "0", *self.tail]
+        words = [str(root), case["service"], case["user"], *map(str, case["start"] + case["pid1"]), self.may_raise, *self.tail]
         self.process.stdin.write("\t".join(words) + "\n")
         self.process.stdin.flush()
         return self.process.stdout.readline().strip()
@@ -392,7 +393,7 @@ def compare(options):
     kinds = {"limits": 0, "refused": 0}
     with tempfile.TemporaryDirectory(prefix="pam-limits-") as directory:
         root = make_root(directory)
-        predictor = Predictor(options.predictor, options.version, options.distro, options.wrong)
+        predictor = Predictor(options.predictor, options.version, options.distro, options.wrong, options.may_raise)
         for number in range(options.first, options.first + options.cases):
             case = random_case(random.Random(f"{options.seed}/{number}"), top)
             write_tree(root, case["files"])
@@ -417,6 +418,7 @@ def main():
     parser.add_argument("--seed", default="1")
     parser.add_argument("--version", default="1.5.2-6+deb12u1")
     parser.add_argument("--distro", default="debian")
+    parser.add_argument("--may-raise", action="store_true", help="hard limits can be raised here (CAP_SYS_RESOURCE)")
     parser.add_argument("--module", default="")
     parser.add_argument("--wrong", default="")
     parser.add_argument("--keep", default="")
