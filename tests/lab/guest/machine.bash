@@ -11,7 +11,7 @@ machine=(
     no_timer_check random.trust_cpu=on cryptomgr.notests systemd.show_status=0"
   -drive "if=none,id=root,file=root.img,format=raw,cache=unsafe,snapshot=$snapshot" -device virtio-blk-pci,drive=root
   -drive "if=none,id=job,file=$vm/job.img,format=raw,readonly=on" -device virtio-blk-pci,drive=job
-  -serial "file:$vm/console" -device virtio-serial-pci
+  -serial "${serial:-file:$vm/console}" -device virtio-serial-pci
   -chardev "file,id=output,path=$vm/output,append=on" -device virtserialport,chardev=output,name=lab.output
   -chardev "file,id=status,path=$vm/status" -device virtserialport,chardev=status,name=lab.status
 )
