@@ -25,8 +25,7 @@ says "inside 0" podman run --rm --network none localhost/lab /bin/sh -c 'echo in
 for runtime in runc crun; do
   rm -f config.json
   $runtime spec
-  sed -i 's/"terminal": true/"terminal": false/; s|"rootfs"|"root"|; s/"sh"/"sh", "-c", "echo inside"/' config.json
-  sed -i 's|"path": "rootfs"|"path": "root"|' config.json
+  sed -i 's/"terminal": true/"terminal": false/; s/"rootfs"/"root"/; s/"sh"/"sh", "-c", "echo inside"/' config.json
   mkdir -p root/proc root/dev root/sys
   says inside $runtime run job
 done
@@ -34,7 +33,7 @@ done
 cat > /etc/slurm/slurm.conf << 'END'
 ClusterName=lab
 SlurmctldHost=lab
-SlurmUser=root
+SlurmUser=slurm
 ProctrackType=proctrack/pgid
 TaskPlugin=task/none
 StateSaveLocation=/var/spool/slurmctld
@@ -44,6 +43,7 @@ NodeName=lab CPUs=2 RealMemory=1000 State=UNKNOWN
 PartitionName=lab Nodes=ALL Default=YES State=UP
 END
 mkdir -p /var/spool/slurmctld /var/spool/slurmd
-systemctl start munge slurmctld slurmd
+chown slurm: /var/spool/slurmctld
+systemctl start munge slurmctld slurmd || fail "Slurm does not start: $(journalctl -b -u slurmctld -u slurmd --no-pager | tail -n 20)"
 await 60 sh -c 'sinfo -h -o %t | grep -qx idle'
 says alice runuser -u alice -- srun id -un

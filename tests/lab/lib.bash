@@ -17,11 +17,11 @@ expect() {
   [ "$status" -eq "$want" ] || fail "$* ended with $status, should be $want: $(head -c 3000 out err)"
 }
 
-# await SECONDS COMMAND...: until it succeeds.
+# await SECONDS COMMAND...: until it succeeds, quietly.
 await() {
   local end=$((SECONDS + $1))
   shift
-  until "$@"; do
+  until "$@" 2> /dev/null; do
     [ $SECONDS -lt $end ] || fail "still not so after a while: $*"
     sleep 0.1
   done

@@ -9,7 +9,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent / "lib"))
 from tally import TOP, Tally
 
 SPDX = "SPDX-License-Identifier: Apache-2.0"
-FOLDERS = ["src", "tests/unit", "tests/cli", "tests/meta", "tests/system", "tests/fuzz", "bench", "scripts", ".ci", "packaging"]
+FOLDERS = ["src", "tests/unit", "tests/lab", "tests/agree", "tests/cli", "tests/meta", "tests/system", "tests/fuzz", "bench", "scripts", ".ci", "packaging"]
 DATA = {".txt", ".json", ".log", ".pyc", ".md"}
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK|WIP)\b")
 
