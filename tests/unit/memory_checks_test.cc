@@ -163,6 +163,9 @@ TEST(MapCount, LiveProcess) {
   Scene scene(Kind::kMention);
   expect_silent(ask(scene, "PD603", SubjectKind::kProcess));
   scene.process.map_count = Fact<std::uint64_t>::none(Missing::kDenied, "/proc/4242/maps");
+  // Unreadable maps matter only of a process that is known to use RDMA.
+  expect_silent(ask(scene, "PD603", SubjectKind::kProcess));
+  scene.process.nccl_mapped = known<std::string>("/usr/lib/libnccl.so.2");
   expect_unknown(ask(scene, "PD603", SubjectKind::kProcess));
   scene.process.map_count = known<std::uint64_t>(900);
   expect_ruled_out(ask(scene, "PD603", SubjectKind::kProcess), "900 of 65,530");
