@@ -13,6 +13,7 @@
 #include "checks/check.h"
 #include "checks/derive.h"
 #include "checks/headline.h"
+#include "checks/limit_common.h"
 #include "model/demand.h"
 #include "model/trail.h"
 
@@ -419,13 +420,19 @@ std::vector<UnitFile> units_of(const LoginFacts& login) {
   return units;
 }
 
+const Prediction* session_of(const Process& process, const Trail& trail, const LiveFacts& live) {
+  const auto session = live.ssh_sessions.find(process.user);
+  return session != live.ssh_sessions.end() && limits::sshd_listener(&trail) >= 0 ? &session->second : nullptr;
+}
+
 bool judge_chain(const std::vector<Process>& chain, const LiveFacts& live, const Policy& policy, bool daemon,
                  Report& report) {
   const Process& process = chain.front();
   Trail trail = derive_trail(chain);
   if (!live.machine.host.empty()) trail.subject.host = live.machine.host;
   if (live.login) annotate_trail(trail, units_of(*live.login), live.login->system_manager);
-  const Situation s = process_situation(process, trail, live.machine, policy.need, daemon);
+  Situation s = process_situation(process, trail, live.machine, policy.need, daemon);
+  s.session = session_of(process, trail, live);
   const std::vector<Answer> answers = ask_all(s);
   add_findings(answers, s, report);
   add_ruled_out(answers, report);

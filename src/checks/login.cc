@@ -130,7 +130,8 @@ nothing; `session sufficient pam_permit.so` before it ends the stack; on a missi
 `required` line refuses the session and an `optional` one is skipped in silence.)page",
               .recognised =
                   R"page(A candidate only: limits.conf was shown and allows enough, ranks start over ssh, UsePAM is not
-known to be off, and the job still has less. The PAM files themselves are not read yet.)page",
+known to be off, and the job still has less (a candidate). For a live ssh session the stack itself is read, with its
+includes and jumps.)page",
               .fix = R"page(See whether the stack has it:
 
     grep -sn pam_limits /etc/pam.d/sshd /etc/pam.d/password-auth /etc/pam.d/common-session

@@ -233,6 +233,35 @@ Outcome usepam_unknown(const Situation& s, Standing standing) {
   return not_applicable();
 }
 
+Remedy restore_pam_limits() {
+  Remedy r;
+  r.id = "pam-limits-in-stack";
+  r.title = "let sshd's PAM stack run pam_limits again; keep a root shell open, and test with a new session";
+  r.commands = {"printf 'session required pam_limits.so\n' >> /etc/pam.d/sshd   # Debian, Ubuntu",
+                "authselect apply-changes   # RHEL, Fedora"};
+  r.verify = "pindown predict --via ssh --user \"$USER\"";
+  return r;
+}
+
+/// The stack itself was read: it reaches pam_limits or not.
+Outcome stack_without_limits(const Situation& s, Standing standing) {
+  if (!limits::guilty(standing)) return not_applicable();
+  const auto is_without = [](const TrailLink& link) { return link.name.starts_with(kPamWithoutLimits); };
+  const auto link = std::ranges::find_if(s.session->links, is_without);
+  if (link == s.session->links.end()) {
+    if (s.session->links.empty() || s.session->refused) return not_applicable();
+    return ruled_out("the PAM stack of sshd reaches pam_limits");
+  }
+  std::vector<Evidence> evidence = {{link->source, {}, "no session line reaches pam_limits"}};
+  if (!s.facts->limits_conf.empty()) evidence.push_back(cite(s.facts->limits_conf.front().source, "never read"));
+  Outcome out = limits::limit_finding(
+      s, Certainty::kLikely, 76,
+      "sshd's PAM stack does not run pam_limits, so limits.conf is never read: " + limits::need_against_have(s),
+      std::move(evidence));
+  out.remedies = {restore_pam_limits(), limits::prlimit_now(s)};
+  return out;
+}
+
 }  // namespace
 
 Outcome sshd_usepam_off(const Situation& s) {
@@ -266,6 +295,7 @@ Outcome pam_limits_not_in_stack(const Situation& s) {
       "grep -sn pam_limits /etc/pam.d/sshd /etc/pam.d/password-auth /etc/pam.d/common-session";
   if (!limits::over_ssh(s) || !limits::session_by_pam(s) || s.facts->sshd_usepam.value == false)
     return not_applicable();
+  if (s.kind == SubjectKind::kProcess && s.session != nullptr) return stack_without_limits(s, standing);
   if (s.kind == SubjectKind::kProcess) {
     if (!limits::guilty(standing) || !limits::same_as_sshd(s)) return not_applicable();
     return candidate(35, "the session has exactly what sshd has; pam_limits may be missing from its stack", kDecide);

@@ -32,7 +32,7 @@ bool is_container_runtime(std::string_view comm) {
 std::string cleared_why(const Situation& s) {
   const std::string at = s.limit.source.path.empty() ? "" : " (" + limits::plain(s.limit.source.path) + ")";
   if (s.soft() && s.soft()->is_unlimited()) return "the locked-memory limit is unlimited" + at;
-  if (s.ipc_lock.usable == true) return "CAP_IPC_LOCK is usable: " + limits::plain(s.ipc_lock.why, 120);
+  if (s.ipc_lock.usable == true) return limits::plain(s.ipc_lock.why, 120);
   return limits::need_against_have(s) + at;
 }
 
@@ -224,9 +224,13 @@ Outcome lowered_on_trail(const Situation& s) {
   const std::string above = parent.soft ? format_limit(*parent.soft) : "more";
   const std::string summary = fmt::format("lowered from {} to {} at pid {} {}: {}", above, format_limit(*link.soft),
                                           link.pid, limits::plain(link.name, 24), lowered_how(link));
-  Outcome out = limits::limit_finding(s, Certainty::kProven, 78, summary,
+  // That PAM did it says little: which line of limits.conf, is for PD104 to PD109 to say.
+  const bool by_pam = static_cast<int>(i) == limits::sshd_listener(s.trail) + 1 && limits::over_ssh(s);
+  Outcome out = limits::limit_finding(s, by_pam ? Certainty::kLikely : Certainty::kProven, by_pam ? 56 : 78, summary,
                                       {limits::cite_link(parent, "above"), limits::cite_link(link, "lowered here")});
-  out.remedies = {drop_ulimit(), limits::prlimit_now(s)};
+  if (by_pam && s.session != nullptr && s.session->soft == s.soft())
+    out.evidence.push_back({s.session->decided_by.source, s.session->decided_by.text, "decides"});
+  out.remedies = {by_pam ? limits::limits_d() : drop_ulimit(), limits::prlimit_now(s)};
   return out;
 }
 
@@ -334,6 +338,33 @@ std::optional<Limit> limit_argument(const std::vector<std::string_view>& words, 
   return kib ? std::optional(Limit::of_kib(*kib)) : std::nullopt;
 }
 
+/// A session that is opened now would get enough; this one got less when it was opened, and keeps it.
+Outcome session_older_than_fix(const Situation& s) {
+  const Standing standing = limits::standing(s);
+  const int listener = limits::sshd_listener(s.trail);
+  const auto opened = static_cast<std::size_t>(listener + 1);
+  if (!limits::guilty(standing) || listener < 0 || opened >= s.trail->links.size()) return not_applicable();
+  const Prediction& now = *s.session;
+  if (now.refused || !now.soft || !limits::would_do(*now.soft, s)) return not_applicable();
+  const TrailLink& session = s.trail->links[opened];
+  // Lowered within the session: no new one would be better.
+  if (session.soft != s.soft()) return not_applicable();
+  std::vector<Evidence> evidence = {limits::cite_link(session, "as it was opened")};
+  evidence.push_back({now.decided_by.source, now.decided_by.text, "counts for new sessions"});
+  Outcome out =
+      limits::limit_finding(s, Certainty::kLikely, 80,
+                            fmt::format("a session opened now would get {}; this one, opened before, still has {}",
+                                        format_limit(*now.soft), format_limit(*s.soft())),
+                            std::move(evidence));
+  Remedy again;
+  again.id = "restart-from-new-session";
+  again.title = "log in again and start the job there; tmux, ssh masters, jupyter and ray keep the old limit";
+  again.commands = {"ps -o pid,ppid,lstart,args --forest -u \"$USER\""};
+  again.verify = "grep 'locked memory' /proc/PID/limits";
+  out.remedies = {again, limits::prlimit_now(s)};
+  return out;
+}
+
 }  // namespace
 
 std::optional<Limit> ulimit_command(std::string_view text) {
@@ -376,6 +407,7 @@ Outcome soft_below_hard(const Situation& s) {
 }
 
 Outcome process_older_than_fix(const Situation& s) {
+  if (s.kind == SubjectKind::kProcess && s.session != nullptr) return session_older_than_fix(s);
   const Standing standing = limits::standing(s);
   if (!s.incident || !limits::guilty(standing) || !limits::session_by_pam(s) || !s.limit.of_job)
     return not_applicable();

@@ -16,6 +16,7 @@
 #include "facts/proc.h"
 #include "facts/verbs.h"
 #include "finding/report_json.h"
+#include "model/predict.h"
 #include "model/read_log.h"
 #include "render/report_text.h"
 
@@ -178,11 +179,27 @@ std::vector<std::string> services_of(const LiveFacts& live) {
   return {names.begin(), names.end()};
 }
 
+/// What a new ssh session of each user would get whose ssh session is judged and is not unlimited.
+void predict_sessions(const Host& host, LiveFacts& live) {
+  constexpr std::size_t kMostUsers = 8;
+  const Entry ssh = *parse_entry("ssh");
+  for (const auto& chain : live.jobs) {
+    const Process& process = chain.front();
+    const bool limited = process.memlock.known() && process.memlock->soft && !process.memlock->soft->is_unlimited();
+    const bool by_ssh = std::ranges::any_of(chain, [](const Process& p) { return p.comm.starts_with("sshd"); });
+    if (!limited || !by_ssh || process.user.empty() || live.ssh_sessions.size() == kMostUsers) continue;
+    if (live.ssh_sessions.contains(process.user)) continue;
+    const LoginFacts facts = collect_login(host, question_of(ssh, process.user));
+    live.ssh_sessions.emplace(process.user, derive_prediction(ssh, facts, std::nullopt, nullptr));
+  }
+}
+
 /// What configures the limits of this machine's sessions and services; only where something is judged by it.
 void add_configuration(const Host& host, LiveFacts& live) {
   if (live.jobs.empty() && live.daemons.empty()) return;
   live.login = collect_login_configuration(host, services_of(live));
   add_login_facts(*live.login, live.machine);
+  predict_sessions(host, live);
 }
 
 LiveFacts collect_live(const Host& host, const std::vector<std::int64_t>& pids) {

@@ -23,6 +23,9 @@ struct Prediction {
   std::vector<std::string> unknown;  // one line each: what is missing for a full answer
 };
 
+/// Name of the link of a session whose PAM stack reaches no pam_limits: "PAM without pam_limits (sshd)".
+constexpr std::string_view kPamWithoutLimits = "PAM without pam_limits";
+
 Json to_json(const Prediction& prediction);
 
 }  // namespace pindown

@@ -232,7 +232,10 @@ void open_pam_session(Walk& walk, const std::string& service) {
     return;
   }
   if (outcome.session.calls.empty()) {
-    return add_link(walk, fmt::format("PAM ({})", service), 0, walk.now, {}, "no pam_limits in its session stack");
+    const auto file = facts.pam.services.find(outcome.session.service);
+    const Source stack = file == facts.pam.services.end() ? Source{} : Source{file->second.source.path, {}};
+    return add_link(walk, fmt::format("{} ({})", kPamWithoutLimits, service), 0, walk.now, stack,
+                    "no pam_limits in its session stack");
   }
   const SessionLimits& limits = outcome.limits;
   if (!limits.soft || !limits.hard) walk.miss(limits.why.empty() ? "what pam_limits starts from" : limits.why);

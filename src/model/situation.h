@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "facts/facts.h"
+#include "finding/prediction.h"
 #include "finding/report.h"
 #include "logs/incident.h"
 #include "model/charge.h"
@@ -48,6 +49,7 @@ struct Situation {
   bool from_log_alone = false;               // no fact of a live machine joined
   bool is_daemon = false;                    // kProcess: starts jobs; judged for what its children will get
   const Trail* trail = nullptr;              // kProcess: ancestors, if known
+  const Prediction* session = nullptr;       // kProcess of an ssh session: what one that is opened now would get
   Need need;
   LimitView limit;
   CapabilityView ipc_lock;
