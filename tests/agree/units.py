@@ -227,9 +227,11 @@ def ask_systemd(root, asked):
             out.write("[Unit]\nDefaultDependencies=no\n")
     with open(f"{system}/agree.target", "w") as out:
         out.write("[Unit]\nDefaultDependencies=no\nWants=" + " ".join(asked) + "\n")
-    shutil.copy(SYSTEMD, os.path.join(root, "usr/lib/systemd/systemd"))
+    for program in (SYSTEMD, SYSTEMD + "-executor"):  # the second since systemd 255: the manager opens it at its start
+        if os.path.exists(program):
+            shutil.copy(program, os.path.join(root, "usr/lib/systemd"))
     done = subprocess.run(["unshare", "-m", "sh", "-c", SCRIPT, "sh", root], capture_output=True, timeout=120, cwd="/")
-    dump = done.stdout.decode(errors="surrogateescape")
+    dump = done.stdout.decode(errors="surrogateescape").replace("\t\u2192 ", "\t-> ")  # 257 draws an arrow
     if "-> Unit agree.target:" not in dump:
         raise RuntimeError("systemd --test failed: " + done.stderr.decode(errors="replace")[:2000] + dump[:500])
     units = {}
