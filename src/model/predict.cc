@@ -147,10 +147,19 @@ bool start_from_daemon(Walk& walk, const std::vector<std::string>& names, const 
   return false;
 }
 
+/// A service that nobody configured has no file here: what its type's drop-ins (service.d) say, and the defaults.
+UnitFile without_settings(UnitFile unit) {
+  unit.name = "a service";
+  unit.fragment = Fact<std::string>::of("a service without LimitMEMLOCK", {});
+  return unit;
+}
+
 void start_from_unit(Walk& walk, const Entry& entry, const std::vector<std::string>& names) {
   const UnitFile* unit = unit_called(walk.facts, names);
   const bool nameless = entry.kind == EntryKind::kService && entry.unit.empty();
-  if (unit == nullptr || (!unit->fragment.known() && !nameless)) {
+  const UnitFile plain = nameless && unit != nullptr ? without_settings(*unit) : UnitFile{};
+  if (nameless && unit != nullptr) unit = &plain;
+  if (unit == nullptr || !unit->fragment.known()) {
     walk.miss(fmt::format("{}: there is no such unit", names.empty() ? "the service" : names.front()));
     return;
   }
@@ -161,7 +170,7 @@ void start_from_unit(Walk& walk, const Entry& entry, const std::vector<std::stri
                                                   walk.facts.kernel.value.value_or(""));
   if (start_from_daemon(walk, names, limit)) return;
   if (!limit.soft || !limit.hard) walk.miss(limit.why);
-  add_link(walk, nameless ? "a service" : unit->name, 0, {limit.soft, limit.hard}, limit.decided_by, limit.why);
+  add_link(walk, unit->name, 0, {limit.soft, limit.hard}, limit.decided_by, limit.why);
 }
 
 /// The name of the PAM service as the program asks for it.
