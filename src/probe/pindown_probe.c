@@ -23,10 +23,11 @@ __asm__(".symver dlopen,dlopen@" OLDEST);
 __asm__(".symver dlsym,dlsym@" OLDEST);
 __asm__(".symver dlerror,dlerror@" OLDEST);
 
-/* The C library's start routine has a version of its own since 2.34; the old one takes init and fini, which are not needed:
- * there are no constructors here. */
+/* The C library's start routine has a version of its own since 2.34; the old one takes init and fini, which are not
+ * needed: there are no constructors here. */
 int main(int argc, char** argv, char** environment);
-int pindown_libc_start(int (*)(int, char**, char**), int, char**, void (*)(void), void (*)(void), void (*)(void), void*);
+int pindown_libc_start(int (*)(int, char**, char**), int, char**, void (*)(void), void (*)(void), void (*)(void),
+                       void*);
 __asm__(".symver pindown_libc_start,__libc_start_main@" OLDEST);
 
 static void nothing(void) {}
