@@ -338,6 +338,14 @@ std::optional<Limit> limit_argument(const std::vector<std::string_view>& words, 
   return kib ? std::optional(Limit::of_kib(*kib)) : std::nullopt;
 }
 
+Remedy from_new_session(std::string title) {
+  return {"restart-from-new-session",
+          std::move(title),
+          {"ps -o pid,ppid,lstart,args --forest -u \"$USER\""},
+          true,
+          "grep 'locked memory' /proc/PID/limits"};
+}
+
 /// A session that is opened now would get enough; this one got less when it was opened, and keeps it.
 Outcome session_older_than_fix(const Situation& s) {
   const Standing standing = limits::standing(s);
@@ -356,12 +364,9 @@ Outcome session_older_than_fix(const Situation& s) {
                             fmt::format("a session opened now would get {}; this one, opened before, still has {}",
                                         format_limit(*now.soft), format_limit(*s.soft())),
                             std::move(evidence));
-  Remedy again;
-  again.id = "restart-from-new-session";
-  again.title = "log in again and start the job there; tmux, ssh masters, jupyter and ray keep the old limit";
-  again.commands = {"ps -o pid,ppid,lstart,args --forest -u \"$USER\""};
-  again.verify = "grep 'locked memory' /proc/PID/limits";
-  out.remedies = {again, limits::prlimit_now(s)};
+  out.remedies = {
+      from_new_session("log in again and start the job there; tmux, ssh masters, jupyter and ray keep the old limit"),
+      limits::prlimit_now(s)};
   return out;
 }
 
@@ -428,12 +433,8 @@ Outcome process_older_than_fix(const Situation& s) {
   Outcome out =
       limits::limit_finding(s, Certainty::kLikely, 66, summary,
                             {cite(shell->memlock.source, "a fresh shell"), cite(s.facts->limits_conf.front().source)});
-  Remedy restart;
-  restart.id = "restart-from-new-session";
-  restart.title = "restart what starts the job (ray, jupyter, tmux, ssh master) from a new login";
-  restart.commands = {"ps -o pid,ppid,lstart,args --forest -u \"$USER\""};
-  restart.verify = "grep 'locked memory' /proc/PID/limits";
-  out.remedies = {restart, limits::prlimit_now(s)};
+  out.remedies = {from_new_session("restart what starts the job (ray, jupyter, tmux, ssh master) from a new login"),
+                  limits::prlimit_now(s)};
   return out;
 }
 

@@ -74,14 +74,6 @@ std::string UserNames::name_of(std::uint32_t uid) {
   return known_.emplace(uid, std::move(name)).first->second;
 }
 
-}  // namespace collect
-
-namespace {
-
-using collect::note_problem;
-using collect::read_line;
-
-// os-release(5): the value may be quoted as for a shell; a backslash takes the next character as it is.
 std::string unquote(std::string_view text) {
   text = trim(text);
   const char quote = text.empty() ? '\0' : text.front();
@@ -95,6 +87,14 @@ std::string unquote(std::string_view text) {
   }
   return plain;
 }
+
+}  // namespace collect
+
+namespace {
+
+using collect::note_problem;
+using collect::read_line;
+using collect::unquote;
 
 Fact<std::string> collect_distro(const Host& host, std::vector<std::string>& problems) {
   Fact<std::string> answer = Fact<std::string>::none(Missing::kAbsent, "/etc/os-release");

@@ -26,6 +26,9 @@ Fact<std::string> read_line(const Host& host, const std::string& path, std::vect
 /// The line of `text` that starts with `key`, without its end; empty if there is none.
 std::string_view line_of(std::string_view text, std::string_view key);
 
+/// os-release(5): the value may be quoted as for a shell; a backslash takes the next character as it is.
+std::string unquote(std::string_view text);
+
 /// User names from /etc/passwd as the Host has it, read at the first question. No NSS: a static program has none, and
 /// for a directory the machine's own would be wrong.
 class UserNames {

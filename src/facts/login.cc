@@ -20,13 +20,7 @@ namespace {
 using collect::line_of;
 using collect::missing_of;
 using collect::note_problem;
-
-std::string unquoted(std::string_view value) {
-  value = trim(value);
-  if (value.size() >= 2 && (value.front() == '"' || value.front() == '\'') && value.back() == value.front())
-    value = value.substr(1, value.size() - 2);
-  return std::string(value);
-}
+using collect::unquote;
 
 Distribution collect_distribution(const Host& host, std::vector<std::string>& problems) {
   Distribution distro;
@@ -38,11 +32,11 @@ Distribution collect_distribution(const Host& host, std::vector<std::string>& pr
       continue;
     }
     const std::string_view id = line_of(*text, "ID=");
-    if (!id.empty()) distro.id = Fact<std::string>::of(unquoted(id.substr(3)), {path, std::string(id)});
+    if (!id.empty()) distro.id = Fact<std::string>::of(unquote(id.substr(3)), {path, std::string(id)});
     const std::string_view like = line_of(*text, "ID_LIKE=");
-    if (!like.empty()) distro.id_like = unquoted(like.substr(8));
+    if (!like.empty()) distro.id_like = unquote(like.substr(8));
     const std::string_view version = line_of(*text, "VERSION_ID=");
-    if (!version.empty()) distro.version = unquoted(version.substr(11));
+    if (!version.empty()) distro.version = unquote(version.substr(11));
     return distro;
   }
   return distro;

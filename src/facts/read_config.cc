@@ -6,21 +6,10 @@
 
 #include <utility>
 
+#include "facts/collect_detail.h"
+
 namespace pindown {
 namespace {
-
-Missing missing_of(HostErrorKind kind) {
-  switch (kind) {
-    case HostErrorKind::kNotFound:
-      return Missing::kAbsent;
-    case HostErrorKind::kDenied:
-      return Missing::kDenied;
-    case HostErrorKind::kVanished:
-      return Missing::kVanished;
-    default:
-      return Missing::kError;
-  }
-}
 
 /// /dev/null behind up to eight links: below a directory that stands for a machine there is no such device.
 bool leads_to_null(const Host& host, std::string path) {
@@ -46,7 +35,7 @@ Fact<std::string> read_text(const Host& host, const std::string& path, std::size
   if (text.error().kind != HostErrorKind::kDenied && opens_empty(host, path)) {
     return Fact<std::string>::of({}, {path, {}});
   }
-  const Missing why = missing_of(text.error().kind);
+  const Missing why = collect::missing_of(text.error().kind);
   if (why != Missing::kAbsent) problems.push_back(text.error().message);
   return Fact<std::string>::none(why, path);
 }
