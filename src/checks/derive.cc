@@ -6,20 +6,13 @@
 
 #include <algorithm>
 
+#include "base/host_name.h"
 #include "base/text.h"
 
 namespace pindown {
 namespace {
 
 using logs::Event;
-
-/// "node2" and "node2.cluster.example" are one; addresses are compared whole.
-bool same_host(std::string_view a, std::string_view b) {
-  if (a.size() > b.size()) std::swap(a, b);
-  if (a == b) return true;
-  const bool name = std::ranges::any_of(a, is_alpha);
-  return name && b.starts_with(a) && b[a.size()] == '.';
-}
 
 /// How well a process record of the log fits the failure; -1: it belongs to somebody else.
 int fit(const Process& p, const Event& first, bool container_failure) {
@@ -283,7 +276,7 @@ void apply_settings(LimitView& view, const logs::Incident& incident, const Facts
 
 bool is_foreign(const std::string& fact_host, const std::string& host) {
   if (fact_host.empty() || host.empty()) return false;
-  return fact_host.substr(0, fact_host.find('.')) != host.substr(0, host.find('.'));
+  return !same_host(fact_host, host);
 }
 
 template <class T>

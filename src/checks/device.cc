@@ -1016,7 +1016,8 @@ constexpr Check kTable[] = {
       "IBV_PORT_ACTIVE). An InfiniBand port stays in INIT until a subnet manager configures it; a RoCE port follows "
       "its network interface and has no GID without an address.",
       "A pasted or read port state that is not ACTIVE next to a failed open, a library error without a call, or a "
-      "broken connection. An active port rules it out.",
+      "broken connection; a library's port event or the kernel's line on the port or its cable, before a transfer that "
+      "gave up on its peer. An active port rules it out.",
       "Look at the state and bring the link up; on InfiniBand check that a subnet manager runs:\n\n    ibv_devinfo | "
       "grep -e hca_id -e state -e link_layer\n    rdma link show\n    sminfo",
       "The port is not meant to be used (NCCL_IB_HCA or UCX_NET_DEVICES select others)."},

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "base/host_name.h"
 #include "checks/check.h"
 #include "checks/look.h"
 
@@ -196,7 +197,7 @@ struct MapCount {
 
 /// Nothing that both name differs: a count of another host's or pid's maps is not this failure's.
 bool may_be_the_failing(const Process& p, const Event& first) {
-  if (!p.where.host.empty() && !first.shape.host.empty() && p.where.host != first.shape.host) return false;
+  if (!p.where.host.empty() && !first.shape.host.empty() && !same_host(p.where.host, first.shape.host)) return false;
   return !p.where.pid || !first.shape.pid || p.where.pid == first.shape.pid;
 }
 

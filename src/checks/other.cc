@@ -714,7 +714,8 @@ constexpr Check kTable[] = {
       "the same uid. mlock and VFIO type 1 use mm->locked_vm (VmLck). Each account is compared with the same limit "
       "separately, so 64 KiB can be enough for one and not for the other (kernel 5.10 to 7.2; io_uring's registered "
       "buffers count in pinned_vm as well).",
-      "io_uring_setup, io_uring_queue_init, mlock, VFIO or XDP named on the failing line.",
+      "io_uring_setup, io_uring_queue_init, mlock, VFIO (also as DPDK's 'Cannot set up DMA remapping'), XDP or bpf "
+      "('MEMLOCK may be too low'), or Elasticsearch's 'Unable to lock JVM Memory' named on the failing line.",
       "Raise the limit above what all processes of that user need together, or use fewer or smaller rings. Kernels "
       "from 5.12 charge a ring's own memory to the memory cgroup instead:\n\n    prlimit "
       "--memlock=unlimited:unlimited --pid PID",

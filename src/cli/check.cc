@@ -8,9 +8,11 @@
 #include <memory>
 #include <set>
 
+#include "base/host_name.h"
 #include "base/text.h"
 #include "checks/diagnose.h"
 #include "cli/cli.h"
+#include "facts/accounts.h"
 #include "facts/collect.h"
 #include "facts/login.h"
 #include "facts/proc.h"
@@ -104,16 +106,6 @@ std::vector<LogInput> read_inputs(const std::vector<std::string>& paths) {
   return logs;
 }
 
-std::string_view short_name(std::string_view host) {
-  return host.substr(0, host.find('.'));
-}
-
-bool same_host(std::string_view a, std::string_view b) {
-  // "node07" and "node07.example.org" are one; two full names must agree as a whole.
-  if (contains(a, ".") && contains(b, ".")) return iequals(a, b);
-  return iequals(short_name(a), short_name(b));
-}
-
 /// Whether every line that names a machine names this one. What names a pod or a container is of another machine's
 /// making, even if it looks the same.
 bool log_is_from_here(const std::vector<LogInput>& logs, const std::string& host) {
@@ -123,7 +115,8 @@ bool log_is_from_here(const std::vector<LogInput>& logs, const std::string& host
     for (const logs::Event& event : log.events) {
       const std::string_view seen = event.shape.host;
       if (seen.empty()) continue;
-      if (event.shape.kubernetes || logs::looks_like_docker_id(seen) || !same_host(seen, host)) return false;
+      const bool several = contains(seen, "[") || contains(seen, ",");
+      if (event.shape.kubernetes || logs::looks_like_docker_id(seen) || several || !same_host(seen, host)) return false;
       any = true;
     }
   }
@@ -179,24 +172,39 @@ std::vector<std::string> services_of(const LiveFacts& live) {
   return {names.begin(), names.end()};
 }
 
+bool is_limited(const Process& process) {
+  return process.memlock.known() && process.memlock->soft && !process.memlock->soft->is_unlimited();
+}
+
+/// Whether something judged has a limit that somebody set, or failed to raise.
+bool has_limited(const LiveFacts& live) {
+  const auto limited = [](const auto& chain) { return is_limited(chain.front()); };
+  return std::ranges::any_of(live.jobs, limited) || std::ranges::any_of(live.daemons, limited);
+}
+
 /// What a new ssh session of each user would get whose ssh session is judged and is not unlimited.
 void predict_sessions(const Host& host, LiveFacts& live) {
   constexpr std::size_t kMostUsers = 8;
   const Entry ssh = *parse_entry("ssh");
+  std::optional<LoginFacts> facts;
   for (const auto& chain : live.jobs) {
     const Process& process = chain.front();
-    const bool limited = process.memlock.known() && process.memlock->soft && !process.memlock->soft->is_unlimited();
     const bool by_ssh = std::ranges::any_of(chain, [](const Process& p) { return p.comm.starts_with("sshd"); });
-    if (!limited || !by_ssh || process.user.empty() || live.ssh_sessions.size() == kMostUsers) continue;
+    if (!is_limited(process) || !by_ssh || process.user.empty() || live.ssh_sessions.size() == kMostUsers) continue;
     if (live.ssh_sessions.contains(process.user)) continue;
-    const LoginFacts facts = collect_login(host, question_of(ssh, process.user));
-    live.ssh_sessions.emplace(process.user, derive_prediction(ssh, facts, std::nullopt, nullptr));
+    // Another user changes the account only: what all sessions go through is read once.
+    if (!facts) {
+      facts = collect_login(host, question_of(ssh, process.user));
+    } else {
+      facts->account = collect_account(host, process.user);
+    }
+    live.ssh_sessions.emplace(process.user, derive_prediction(ssh, *facts, std::nullopt, nullptr));
   }
 }
 
-/// What configures the limits of this machine's sessions and services; only where something is judged by it.
+/// What configures the limits of this machine's sessions and services; nothing is read where nothing is limited.
 void add_configuration(const Host& host, LiveFacts& live) {
-  if (live.jobs.empty() && live.daemons.empty()) return;
+  if (!has_limited(live)) return;
   live.login = collect_login_configuration(host, services_of(live));
   add_login_facts(*live.login, live.machine);
   predict_sessions(host, live);

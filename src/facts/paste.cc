@@ -450,6 +450,7 @@ PasteReader::PasteReader(PasteReader&&) noexcept = default;
 
 bool PasteReader::feed(const logs::ShapedLine& line) {
   State& state = *state_;
+  if (line.shape.group_mark && state.streams[0].open && state.streams[0].command.fan_out) return true;
   Stream* known = find_stream(state, line.shape);
   std::string_view text = trim(std::string_view(line.shape.text).substr(0, kMaxCommand));
   if (text.empty()) {

@@ -51,6 +51,15 @@ class Descriptor {
   int fd_;
 };
 
+std::expected<std::size_t, HostError> read_descriptor_at(int fd, std::uint64_t offset, char* buffer, std::size_t size,
+                                                         const std::string& path) {
+  for (;;) {
+    const ssize_t n = ::pread(fd, buffer, size, static_cast<off_t>(offset));
+    if (n >= 0) return static_cast<std::size_t>(n);
+    if (errno != EINTR) return failed("read", path, errno);
+  }
+}
+
 std::expected<std::size_t, HostError> read_descriptor(int fd, char* buffer, std::size_t size, const std::string& path) {
   for (;;) {
     const ssize_t n = ::read(fd, buffer, size);
@@ -73,6 +82,10 @@ class PlainStream final : public InputStream {
     }
     return read_descriptor(fd_.get(), buffer, size, path_);
   }
+  std::expected<std::size_t, HostError> read_at(std::uint64_t offset, char* buffer, std::size_t size) const override {
+    return read_descriptor_at(fd_.get(), offset, buffer, size, path_);
+  }
+  bool can_read_at() const override { return seekable_; }
   bool seek(std::uint64_t offset) override {
     if (!seekable_ || ::lseek(fd_.get(), static_cast<off_t>(offset), SEEK_SET) < 0) return false;
     given_ = head_.size();
@@ -182,6 +195,10 @@ std::expected<Descriptor, HostError> open_path(const std::string& path, struct s
 }
 
 }  // namespace
+
+std::expected<std::size_t, HostError> InputStream::read_at(std::uint64_t, char*, std::size_t) const {
+  return std::unexpected(HostError{HostErrorKind::kError, "cannot be read at an offset"});
+}
 
 std::expected<std::unique_ptr<InputStream>, HostError> open_input(const std::string& path) {
   struct stat info{};

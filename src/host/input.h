@@ -20,6 +20,10 @@ class InputStream {
   virtual ~InputStream() = default;
   /// Bytes read, 0 at the end.
   virtual std::expected<std::size_t, HostError> read(char* buffer, std::size_t size) = 0;
+  /// Bytes read from `offset` on, 0 at the end; for several threads at once, and without moving what read() reads next.
+  /// Only where can_read_at().
+  virtual std::expected<std::size_t, HostError> read_at(std::uint64_t offset, char* buffer, std::size_t size) const;
+  virtual bool can_read_at() const { return false; }
   /// Goes on at a byte counted from the start; false if it can't (a pipe).
   virtual bool seek(std::uint64_t offset) = 0;
   /// Size on disk when opened; 0 if unknown or compressed.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See blocks.h. What follows the last newline of a block is copied to the front of the next, so reads are in turn; the
-// rest of the work on a block is not.
+// See blocks.h. Of a stream, what follows the last newline of a block is copied to the front of the next, so reads are
+// in turn. Of a file, the last bytes of a block tell where the next one starts before either is read.
 #include "logs/blocks.h"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ std::uint64_t count_newlines(std::string_view text) {
 }
 
 Blocks::Blocks(InputStream& input, std::size_t size, Search search)
-    : input_(input), size_(size), search_(std::move(search)) {
+    : input_(input), size_(size), search_(std::move(search)), by_offset_(search_ && input.can_read_at()) {
   start();
 }
 
@@ -60,10 +60,16 @@ Blocks::~Blocks() {
   stop();
 }
 
-void Blocks::read_up(Slot& to) {
-  while (to.have < size_) {
-    const auto n = input_.read(to.data.get() + to.have, size_ - to.have);
-    if (!n) problem_ = n.error().message;
+std::expected<std::size_t, HostError> Blocks::read_some(Slot& to, std::size_t size) {
+  char* const end = to.data.get() + to.have;
+  return by_offset_ ? input_.read_at(to.offset + to.have, end, size) : input_.read(end, size);
+}
+
+/// Until the slot holds `size` bytes; fewer are the last of the input.
+void Blocks::read_up(Slot& to, std::size_t size) {
+  while (to.have < size) {
+    const auto n = read_some(to, size - to.have);
+    if (!n) to.problem = n.error().message;
     if (!n || *n == 0) {
       to.block.last = true;
       return;
@@ -72,22 +78,35 @@ void Blocks::read_up(Slot& to) {
   }
 }
 
+/// Finds where the block from offset_ on ends without reading it all: false near the end of the file, in a long line,
+/// or where it can't be known.
+bool Blocks::place_block(Slot& to) {
+  constexpr std::size_t kLook = 4096;
+  if (!by_offset_ || size_ < kLook) return false;
+  const auto n = input_.read_at(offset_ + size_ - kLook, to.data.get(), kLook);
+  if (!n || *n != kLook) return false;
+  const auto newline = std::string_view(to.data.get(), kLook).rfind('\n');
+  if (newline == std::string_view::npos) return false;
+  to.block.text = {to.data.get(), size_ - kLook + newline + 1};
+  offset_ += to.block.text.size();
+  return true;
+}
+
 void Blocks::read_block(std::uint64_t number) {
   Slot& to = slot(number);
-  if (!to.data) to.data = std::make_unique_for_overwrite<char[]>(size_);
-  to.block = {};
-  to.have = 0;
-  if (number > 0) {
+  if (!by_offset_ && number > 0) {
     const Slot& before = slot(number - 1);
     to.have = before.have - before.block.text.size();
     std::memcpy(to.data.get(), before.data.get() + before.block.text.size(), to.have);
   }
-  read_up(to);
+  read_up(to, size_);
   to.block.text = {to.data.get(), to.have};
-  if (to.block.last) return;
-  const auto end = to.block.text.rfind('\n');
-  to.block.cut = end == std::string_view::npos;
-  if (!to.block.cut) to.block.text = to.block.text.substr(0, end + 1);
+  if (!to.block.last) {
+    const auto end = to.block.text.rfind('\n');
+    to.block.cut = end == std::string_view::npos;
+    if (!to.block.cut) to.block.text = to.block.text.substr(0, end + 1);
+  }
+  offset_ += to.block.text.size();
 }
 
 void Blocks::search_block(Slot& in) const {
@@ -108,21 +127,32 @@ void Blocks::search_block(Slot& in) const {
   in.block.lines_before = &in.lines_before;
 }
 
-/// Reads a block and makes it ready; only the first part is done by one thread at a time.
+/// Reads a block and makes it ready; what says where the next one starts is done by one thread at a time.
 void Blocks::make_block(std::unique_lock<std::mutex>& lock) {
   const std::uint64_t number = begun_++;
   Slot& to = slot(number);
   to.ready = false;
   reading_ = true;
   lock.unlock();
-  read_block(number);
+  if (!to.data) to.data = std::make_unique_for_overwrite<char[]>(size_);
+  to.block = {};
+  to.have = 0;
+  to.problem.clear();
+  to.offset = offset_;
+  const bool placed = place_block(to);
+  if (!placed) read_block(number);
   lock.lock();
   reading_ = false;
-  ended_ = to.block.last;
+  ended_ = ended_ || to.block.last;
   lock.unlock();
   changed_.notify_all();
+  if (placed) {
+    read_up(to, to.block.text.size());
+    to.block.text = {to.data.get(), to.have};  // fewer if it has shrunk since
+  }
   search_block(to);
   lock.lock();
+  ended_ = ended_ || to.block.last;
   to.ready = true;
   changed_.notify_all();
 }
@@ -136,9 +166,10 @@ Block Blocks::next() {
       changed_.wait(lock);
     }
   }
-  const Block block = slot(taken_++).block;
+  const Slot& taken = slot(taken_++);
+  if (taken.block.last) problem_ = taken.problem;
   changed_.notify_all();
-  return block;
+  return taken.block;
 }
 
 bool Blocks::seek(std::uint64_t offset) {
@@ -148,6 +179,7 @@ bool Blocks::seek(std::uint64_t offset) {
     return false;
   }
   taken_ = begun_ = 0;
+  offset_ = offset;
   ended_ = false;
   problem_.clear();
   start();

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stream cut into blocks of whole lines, their newlines counted. For large inputs a second thread takes every
-// other block: whoever reads a block also searches it, while it is in that processor's cache; only reads are in turn.
-// Entry point: Blocks::next. Memory is kSlots buffers. Must not: decide what is searched for.
+// other block: whoever reads a block also searches it, while it is in that processor's cache. A file's blocks are read
+// at the same time, a stream's in turn. Entry point: Blocks::next. Memory is kSlots buffers. Must not: decide what is
+// searched for.
 #pragma once
 
 #include <array>
 #include <condition_variable>
 #include <cstdint>
+#include <expected>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -58,6 +60,8 @@ class Blocks {
   struct Slot {
     std::unique_ptr<char[]> data;
     std::size_t have = 0;
+    std::uint64_t offset = 0;
+    std::string problem;  // why it is the last
     Hits hits;
     std::vector<std::uint32_t> lines_before;
     Block block;
@@ -66,8 +70,10 @@ class Blocks {
   Slot& slot(std::uint64_t number) { return slots_[number % kSlots]; }
   bool can_begin() const { return !reading_ && !ended_ && begun_ < taken_ + kSlots - 2; }
   void make_block(std::unique_lock<std::mutex>& lock);
+  bool place_block(Slot& to);
   void read_block(std::uint64_t number);
-  void read_up(Slot& to);
+  std::expected<std::size_t, HostError> read_some(Slot& to, std::size_t size);
+  void read_up(Slot& to, std::size_t size);
   void search_block(Slot& in) const;
   void start();
   void stop();
@@ -76,7 +82,9 @@ class Blocks {
   InputStream& input_;
   std::size_t size_;
   Search search_;
+  bool by_offset_;  // blocks start where the one before ends, and are read from there
   std::string problem_;
+  std::uint64_t offset_ = 0;  // of the next block; with whoever has reading_
   std::array<Slot, kSlots> slots_;
   // From here on guarded by mutex_. Block n stands in slot n % kSlots.
   std::uint64_t taken_ = 0;  // blocks given to the caller

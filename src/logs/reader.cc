@@ -400,9 +400,10 @@ bool EventReader::add(Event event) {
       counted_ = last;
     }
     ++events_[last].repeats;
+    latest_ = last;
     return true;
   }
-  last = events_.size();
+  latest_ = last = events_.size();
   events_.push_back(std::move(event));
   return true;
 }
@@ -480,6 +481,7 @@ bool is_exception_line(std::string_view text) {
 
 bool EventReader::feed(const ShapedLine& line) {
   counted_.reset();
+  latest_.reset();
   const std::string_view text = line.shape.text;
   if (!traceback_.empty() && feed_traceback(line)) return true;
   const auto match = match_line(text);

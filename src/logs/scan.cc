@@ -20,7 +20,8 @@ namespace {
 constexpr std::size_t kHead = std::size_t{128} << 10;  // delivered whole: banners and pasted commands stand there
 constexpr std::size_t kTail = std::size_t{64} << 10;   // delivered whole: tells whether the job went on
 constexpr std::uint64_t kFollow = 12;                  // lines after a trigger: trace lines, exception texts
-constexpr std::uint64_t kFollowedTriggers = 2000;      // beyond, repeated triggers are delivered alone
+constexpr std::uint64_t kFollowedTriggers = 2000;      // beyond, triggers are delivered alone
+constexpr std::uint64_t kFollowedAlike = 256;          // of one literal
 
 /// One set of literals, searched by whichever engine fits the size.
 class Finder {
@@ -76,10 +77,7 @@ class Walker {
         move_to(line_start(start), counted ? before + (*block.lines_before)[i] : kUncounted);
         deliver_line();
       }
-      if (trigger && followed_ < kFollowedTriggers) {
-        follow_ = kFollow;
-        ++followed_;
-      }
+      if (trigger && is_followed(id)) follow_ = kFollow;
     }
     for (; follow_ > 0 && at_ < block_.size(); --follow_) deliver_line();
     line_ = before + block.newlines + (ends_open(block) ? 1 : 0);
@@ -105,6 +103,7 @@ class Walker {
     offset_ = offset;
     line_ = lines;
     follow_ = followed_ = 0;
+    alike_.clear();
   }
 
  private:
@@ -128,6 +127,10 @@ class Walker {
   void deliver_until(std::size_t position) {
     while (at_ < position) deliver_line();
   }
+  bool is_followed(std::uint32_t id) {
+    if (alike_.size() <= id) alike_.resize(id + 1);
+    return ++alike_[id] <= kFollowedAlike && ++followed_ <= kFollowedTriggers;
+  }
   static constexpr std::uint64_t kUncounted = ~std::uint64_t{0};
   /// To the line that starts at `position`, with `lines` before it, delivering the lines still wanted after a trigger.
   void move_to(std::size_t position, std::uint64_t lines) {
@@ -145,6 +148,7 @@ class Walker {
   std::uint64_t delivered_to_ = 0;  // bytes from the start
   std::uint64_t follow_ = 0;
   std::uint64_t followed_ = 0;
+  std::vector<std::uint64_t> alike_;  // triggers seen, by literal
 };
 
 void look_at_head(std::string_view head, ScanResult& result) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/host_name.h"
 #include "base/text.h"
 #include "logs/shape_parts.h"
 
@@ -72,7 +73,14 @@ class ShapeRun {
 
   std::vector<ShapedLine> feed() {
     expire_held();
-    text(raw_, {}, 0);
+    Frame frame;
+    frame.shape.group_mark = !s_.group_.rule.empty() || s_.group_.closing;
+    if (!s_.group_.hosts.empty() && !frame.shape.group_mark) {
+      frame.set_launcher("pdsh");
+      frame.set_host(s_.group_.hosts, Origin::kWrapper);
+      frame.shape.wrapper = s_.group_.hosts + ": ";
+    }
+    text(raw_, std::move(frame), 0);
     return std::move(out_);
   }
 
@@ -273,7 +281,34 @@ class ShapeRun {
   std::vector<ShapedLine> out_;
 };
 
+void Shaper::follow_group(std::uint64_t line, std::string_view raw) {
+  constexpr std::size_t kShortestRule = 4;
+  constexpr std::size_t kLongestRule = 200;
+  while (!raw.empty() && (is_blank(raw.back()) || raw.back() == '\r')) raw.remove_suffix(1);
+  if (group_.line + 1 != line || raw.starts_with("$ ") || raw.starts_with("# ")) group_ = {};
+  group_.line = line;
+  group_.closing = false;
+  const bool rule = raw.size() >= kShortestRule && raw.size() < kLongestRule && raw.find_first_not_of('-') == kNpos;
+  if (!rule) {
+    // "node[01-04] (4)": the number is how many hosts these are. A heading between rules is a word; hosts that need
+    // grouping have numbers.
+    const std::string_view hosts = raw.substr(0, raw.find(" ("));
+    const bool header = !group_.rule.empty() && group_.header.empty() && std::ranges::any_of(hosts, is_digit);
+    group_.header = header && is_node_set(hosts) ? std::string(hosts) : std::string();
+    if (group_.header.empty()) group_.rule.clear();
+  } else if (!group_.header.empty() && group_.rule == raw) {
+    group_.hosts = std::exchange(group_.header, {});
+    group_.closing = true;
+    group_.rule.clear();
+  } else {
+    group_.hosts.clear();
+    group_.header.clear();
+    group_.rule = raw;
+  }
+}
+
 std::vector<ShapedLine> Shaper::feed(std::uint64_t line, std::string_view raw) {
+  follow_group(line, raw);
   return ShapeRun(*this, line, raw.substr(0, kMaxText)).feed();
 }
 

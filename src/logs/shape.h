@@ -30,6 +30,7 @@ struct Shape {
   bool kubernetes = false;  // CRI framing, pod/…, or a name of a pod's shape
   bool nccl_prefix = false;
   bool ucx_prefix = false;
+  bool group_mark = false;  // a rule, or the heading between two, that may part output grouped by hosts
 };
 
 /// One physical line in, zero or more shaped lines out (zero: a partial line waits for its rest; more: two ranks
@@ -59,6 +60,16 @@ class Shaper {
     ShapedLine line;
     std::uint64_t feed = 0;
   };
+  /// "----", "node[01-04] (4)", "----": what follows was said by these hosts alike (clush -b, dshbak -c).
+  struct Group {
+    std::string hosts;       // of the open group; "" if none is
+    std::string rule;        // a line of dashes, and then perhaps
+    std::string header;      // the line after it
+    bool closing = false;    // the newest line is the second rule
+    std::uint64_t line = 0;  // of the newest line: a gap means that lines between were not seen
+  };
+  void follow_group(std::uint64_t line, std::string_view raw);
+  Group group_;
   std::map<std::string, Partial, std::less<>> partial_;  // by stream; at most 256 streams, 64 KiB each
   std::set<std::string, std::less<>> words_;  // names that stood as "name: " before a library's prefix; at most 4096
   std::set<std::string, std::less<>> hosts_;  // hosts of library prefixes, to part glued lines; at most 4096

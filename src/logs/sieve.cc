@@ -6,6 +6,9 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <map>
+#include <numeric>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -24,12 +27,15 @@ constexpr std::string_view kOrdinary =
     "node03:2183:2790 [5] NCCL INFO Channel 04/0 : 12[4] -> 13[5] [send] via P2P/IPC/read via NET/IB/0/GDRDMA\n"
     "gpu-17:99:1045 [0] NCCL INFO AllReduce: opCount 1f sendbuff 0x7fa2bc recvbuff 0x7edc9f count 256 datatype 7 op 0 "
     "root 0 comm 0x55d0fe [nranks=8] stream 0x56ab Trees [0] 1/-1/-1->0->-1 Connected all rings, comm Init COMPLETE\n"
+    "opCount a sendbuff 0x7f3c recvbuff 0x7f49e2bd count 64 opCount b sendbuff 0x7fd recvbuff 0x7f1a count 8 opCount c "
+    "sendbuff 0x7fe recvbuff 0x7f8b count 5 opCount d sendbuff 0x7fdf recvbuff 0x7fec count 1 opCount e sendbuff 0x7f\n"
     "[default2]:[rank7]: 2026-03-11 09:41:27,805 INFO trainer.py:214 - rank 7 saved checkpoint shard 3 in 0.51 s\n"
     "step 1200/50000 | loss 2.4071 | lr 3.0e-04 | grad_norm 0.85 | tokens/s 41023 | mem 61.2GB | iteration time (ms)\n"
     "Epoch 3: 45%|####5     | 451/1000 [03:12<03:54, 2.34it/s, train_loss=0.318, accuracy=0.94, batch size: 512]\n"
     "WARNING: UserWarning: the default value of this parameter will change in a future release; see documentation\n"
     "slurm job started on 8 nodes with 64 processes, using device cuda:0, python version 3.11, loading data files\n"
-    "Rank 0: initialized model with 7.0B parameters, world size 64, local rank 0, on host node03; path /data/run/a.pt\n"
+    "rank 3 rank 5 Rank 0: initialized model with 7.0B parameters, world size 64, local rank 0, on host node03; path "
+    "/data/run/a.pt\n"
     "time=\"2026-03-11T09:41:27Z\" level=info msg=\"request completed\" method=GET path=/metrics status=200 "
     "duration=3ms\n"
     "Mar 11 09:41:27 node03 systemd[1]: Started Session 42 of user alice. kernel: CPU memory usage below threshold\n"
@@ -51,43 +57,85 @@ std::uint32_t word_at(const char* text) {
   return word;
 }
 
-std::size_t rarest_window(std::string_view literal, std::size_t size) {
-  std::size_t best = 0;
-  double most = -1;
-  for (std::size_t at = 0; at + size <= literal.size(); ++at) {
+/// Each four bytes of kOrdinary, and how often.
+const std::vector<std::pair<std::uint32_t, double>>& ordinary_places() {
+  static const auto places = [] {
+    std::map<std::uint32_t, double> counted;
+    for (std::size_t at = 0; at + 4 <= kOrdinary.size(); ++at) ++counted[word_at(kOrdinary.data() + at)];
+    return std::vector<std::pair<std::uint32_t, double>>(counted.begin(), counted.end());
+  }();
+  return places;
+}
+
+bool is_ascii(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+}
+
+/// The places in a literal where a probe of `size` bytes may stand, those rarest in logs first.
+std::vector<std::uint32_t> windows_of(std::string_view literal, std::size_t size) {
+  std::vector<std::pair<double, std::uint32_t>> rated;
+  for (std::uint32_t at = 0; at + size <= literal.size(); ++at) {
+    const std::string_view window = literal.substr(at, size);
     double sum = 0;
-    for (const char c : literal.substr(at, size)) sum += rarity(c);
-    if (kOrdinary.find(literal.substr(at, size)) != std::string_view::npos) sum /= 8;
-    if (sum > most) most = sum, best = at;
+    for (const char c : window) sum += rarity(c);
+    if (kOrdinary.find(window) != std::string_view::npos) sum /= 8;
+    if (!is_ascii(window)) sum = 0;
+    rated.emplace_back(-sum, at);
   }
-  return best;
+  std::ranges::sort(rated);
+  std::vector<std::uint32_t> windows;
+  for (const auto& [sum, at] : rated) windows.push_back(at);
+  return windows;
 }
 
 }  // namespace
 
-Sieve::Sieve(const std::vector<std::string_view>& literals) : literals_(literals) {
-  std::vector<Probe> probes;
-  for (std::uint32_t id = 0; id < literals_.size(); ++id) {
-    const std::size_t at = rarest_window(literals_[id], kProbe);
-    probes.push_back({word_at(literals_[id].data() + at), id, static_cast<std::uint32_t>(at)});
-  }
-  fill_buckets(std::move(probes));
+Sieve::Sieve(const std::vector<std::string_view>& literals)
+    : literals_(literals), hashed_((std::size_t{1} << kHashBits) / 64) {
+  std::vector<std::uint32_t> order(literals_.size());
+  std::iota(order.begin(), order.end(), 0U);
+  // The shortest have the least choice.
+  std::ranges::stable_sort(order, {}, [this](std::uint32_t id) { return literals_[id].size(); });
+  for (const std::uint32_t id : order) add(id);
+  std::ranges::sort(probes_, {}, [](const Probe& probe) { return std::pair(probe.word, probe.id); });
 }
 
-/// The buckets, a bit each, whose tables let a byte through at place `k`, had each of them `probe` as well.
-std::uint32_t Sieve::open_with(const Probe& probe, std::size_t k, char c) const {
-  const auto byte = static_cast<unsigned char>(c);
-  const unsigned own = probe.word >> (8 * k) & 0xFFU;
-  const auto both = [k](const Tables& tables, unsigned half) {
-    return static_cast<std::uint32_t>(tables[0][k][half]) | static_cast<std::uint32_t>(tables[1][k][half]) << 8;
+/// Takes of the literal the window that lets the least more of ordinary text through; nothing more, if another literal
+/// is looked for by the same bytes.
+void Sieve::add(std::uint32_t id) {
+  const std::string_view literal = literals_[id];
+  const std::vector<std::uint32_t> windows = windows_of(literal, kProbe);
+  const auto word_of = [literal](std::uint32_t at) { return word_at(literal.data() + at); };
+  const auto is_open = [&](std::uint32_t at) {
+    return std::ranges::find(probes_, word_of(at), &Probe::word) != probes_.end();
   };
-  const std::uint32_t low = (byte & 15U) == (own & 15U) ? 0xFFFF : both(low_, byte & 15U);
-  return low & (byte >> 4 == own >> 4 ? 0xFFFF : both(high_, byte >> 4));
+  const auto known = std::ranges::find_if(windows, is_open);
+  std::uint32_t best = known == windows.end() ? windows.front() : *known;
+  if (known == windows.end()) {
+    double least = std::numeric_limits<double>::infinity();
+    std::size_t bucket = 0;
+    for (const std::uint32_t at : windows) {
+      const auto [more, where] = best_bucket(word_of(at));
+      if (more < least) least = more, bucket = where, best = at;
+      if (least < 1) break;  // none
+    }
+    open(word_of(best), bucket);
+  }
+  ascii_ = ascii_ && is_ascii(literal.substr(best, kProbe));
+  probes_.push_back({word_of(best), id, best});
 }
 
-/// How much gets through each bucket with one more probe: places of ordinary text, and, to tell equals apart, what its
+/// The buckets, a bit each, whose tables let a byte through at place `k`, had each of them `word` as well.
+std::uint32_t Sieve::open_with(std::uint32_t word, std::size_t k, char c) const {
+  const auto byte = static_cast<unsigned char>(c);
+  const unsigned own = word >> (8 * k) & 0xFFU;
+  const unsigned low = (byte & 15U) == (own & 15U) ? 0xFFU : low_[k][byte & 15U];
+  return low & (byte >> 4 == own >> 4 ? 0xFFU : high_[k][byte >> 4]);
+}
+
+/// How much gets through each bucket with one more word: places of ordinary text, and, to tell equals apart, what its
 /// bytes' frequency alone lets expect.
-std::array<double, Sieve::kBuckets> Sieve::passing_with(const Probe& probe) const {
+std::array<double, Sieve::kBuckets> Sieve::passing_with(std::uint32_t word) const {
   std::array<double, kBuckets> passing;
   passing.fill(1);
   const auto add = [](std::array<double, kBuckets>& to, std::uint32_t buckets, double what) {
@@ -95,63 +143,47 @@ std::array<double, Sieve::kBuckets> Sieve::passing_with(const Probe& probe) cons
   };
   for (std::size_t k = 0; k < kProbe; ++k) {
     std::array<double, kBuckets> sum{};
-    for (const char c : kFrequent) add(sum, open_with(probe, k, c), frequency(c));
+    for (const char c : kFrequent) add(sum, open_with(word, k, c), frequency(c));
     for (std::size_t bucket = 0; bucket < kBuckets; ++bucket) passing[bucket] *= sum[bucket];
   }
-  for (std::size_t at = 0; at + kProbe <= kOrdinary.size(); ++at) {
-    std::uint32_t open = 0xFFFF;
-    for (std::size_t k = 0; k < kProbe && open != 0; ++k) open &= open_with(probe, k, kOrdinary[at + k]);
-    add(passing, open, 1);
+  for (const auto& [place, times] : ordinary_places()) {
+    std::uint32_t open = 0xFF;
+    for (std::size_t k = 0; k < kProbe && open != 0; ++k)
+      open &= open_with(word, k, static_cast<char>(place >> (8 * k)));
+    add(passing, open, times);
   }
   return passing;
 }
 
-/// Each probe joins the bucket that lets the least through for it; equal probes share one.
-void Sieve::fill_buckets(std::vector<Probe> probes) {
-  std::ranges::sort(probes, {}, &Probe::word);
-  std::size_t bucket = 0;
-  for (std::size_t i = 0; i < probes.size(); ++i) {
-    if (i == 0 || probes[i].word != probes[i - 1].word) bucket = best_bucket(probes[i]);
-    buckets_[bucket].push_back(probes[i]);
-    const auto bit = static_cast<std::uint8_t>(1U << (bucket % 8));
-    for (std::size_t k = 0; k < kProbe; ++k) {
-      const unsigned byte = probes[i].word >> (8 * k) & 0xFFU;
-      low_[bucket / 8][k][byte & 15U] |= bit;
-      high_[bucket / 8][k][byte >> 4] |= bit;
-    }
+/// Where the word lets the least more through, and how much that is.
+std::pair<double, std::size_t> Sieve::best_bucket(std::uint32_t word) const {
+  const std::array<double, kBuckets> passing = passing_with(word);
+  std::pair best{std::numeric_limits<double>::infinity(), std::size_t{0}};
+  for (std::size_t bucket = 0; bucket < kBuckets; ++bucket) {
+    best = std::min(best, std::pair{passing[bucket] - passes_[bucket], bucket});
   }
-}
-
-std::size_t Sieve::best_bucket(const Probe& probe) {
-  const std::array<double, kBuckets> passing = passing_with(probe);
-  std::size_t best = 0;
-  for (std::size_t bucket = 1; bucket < kBuckets; ++bucket) {
-    if (passing[bucket] - passes_[bucket] < passing[best] - passes_[best]) best = bucket;
-  }
-  passes_[best] = passing[best];
   return best;
 }
 
-std::uint32_t Sieve::buckets_at(const char* text) const {
-  std::uint32_t buckets = 0xFFFF;
+void Sieve::open(std::uint32_t word, std::size_t bucket) {
+  passes_[bucket] = passing_with(word)[bucket];
+  const auto bit = static_cast<std::uint8_t>(1U << bucket);
   for (std::size_t k = 0; k < kProbe; ++k) {
-    const auto byte = static_cast<unsigned char>(text[k]);
-    const auto of = [&](std::size_t group) {
-      return static_cast<std::uint32_t>(low_[group][k][byte & 15U] & high_[group][k][byte >> 4]);
-    };
-    buckets &= of(0) | of(1) << 8;
+    const unsigned byte = word >> (8 * k) & 0xFFU;
+    low_[k][byte & 15U] |= bit;
+    high_[k][byte >> 4] |= bit;
   }
-  return buckets;
+  hashed_[hash(word) / 64] |= std::uint64_t{1} << (hash(word) % 64);
 }
 
-void Sieve::verify(std::string_view text, std::size_t at, std::uint32_t buckets,
+void Sieve::verify(std::string_view text, std::size_t at,
                    std::vector<std::pair<std::size_t, std::uint32_t>>& hits) const {
   const std::uint32_t word = word_at(text.data() + at);
-  for (; buckets != 0; buckets &= buckets - 1) {
-    for (const Probe& probe : buckets_[static_cast<std::size_t>(std::countr_zero(buckets))]) {
-      if (probe.word != word || probe.at > at) continue;
-      if (text.substr(at - probe.at).starts_with(literals_[probe.id])) hits.emplace_back(at - probe.at, probe.id);
-    }
+  if (!has_hash(word)) return;
+  for (auto probe = std::ranges::lower_bound(probes_, word, {}, &Probe::word);
+       probe != probes_.end() && probe->word == word; ++probe) {
+    if (probe->at > at) continue;
+    if (text.substr(at - probe->at).starts_with(literals_[probe->id])) hits.emplace_back(at - probe->at, probe->id);
   }
 }
 
@@ -162,46 +194,56 @@ bool Sieve::usable() {
   return usable;
 }
 
+namespace {
+
+struct WideTables {
+  __m256i low[4];
+  __m256i high[4];
+};
+
+[[gnu::target("avx2"), gnu::always_inline]] inline __m256i wide(const std::uint8_t* table) {
+  return _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(table)));
+}
+
+/// The buckets whose probes may stand at each of the 32 places from `text` on. A shuffle takes the lower half of an
+/// index by itself, and gives 0 for a byte from 0x80 on: no probe has one.
+[[gnu::target("avx2"), gnu::always_inline]] inline __m256i open_at(const WideTables& tables, const char* text) {
+  const __m256i half = _mm256_set1_epi8(15);
+  __m256i open = _mm256_set1_epi8(-1);
+#pragma GCC unroll 4
+  for (std::size_t k = 0; k < 4; ++k) {
+    const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(text + k));
+    const __m256i upper = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), half);
+    const __m256i low = _mm256_shuffle_epi8(tables.low[k], bytes);
+    open = _mm256_and_si256(open, _mm256_and_si256(low, _mm256_shuffle_epi8(tables.high[k], upper)));
+  }
+  return open;
+}
+
+[[gnu::target("avx2"), gnu::always_inline]] inline std::uint32_t places_of(__m256i open) {
+  return ~static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(open, _mm256_setzero_si256())));
+}
+
+}  // namespace
+
 /// Returns how many positions were looked at; the rest is too short to load from.
 [[gnu::target("avx2")]] std::size_t Sieve::find_wide(std::string_view text,
                                                      std::vector<std::pair<std::size_t, std::uint32_t>>& hits) const {
-  constexpr std::size_t kStep = 32;
-  __m256i low[2][kProbe];
-  __m256i high[2][kProbe];
-  for (std::size_t group = 0; group < 2; ++group) {
-    for (std::size_t k = 0; k < kProbe; ++k) {
-      low[group][k] =
-          _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(low_[group][k].data())));
-      high[group][k] =
-          _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(high_[group][k].data())));
-    }
+  constexpr std::size_t kStep = 64;
+  WideTables tables;
+  for (std::size_t k = 0; k < kProbe; ++k) {
+    tables.low[k] = wide(low_[k].data());
+    tables.high[k] = wide(high_[k].data());
   }
-  const __m256i half = _mm256_set1_epi8(15);
   std::size_t at = 0;
   for (; at + kStep + kProbe <= text.size(); at += kStep) {
-    __m256i pass[2] = {_mm256_set1_epi8(-1), _mm256_set1_epi8(-1)};
-#pragma GCC unroll 4
-    for (std::size_t k = 0; k < kProbe; ++k) {
-      const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(text.data() + at + k));
-      const __m256i lower = _mm256_and_si256(bytes, half);
-      const __m256i upper = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), half);
-#pragma GCC unroll 2
-      for (std::size_t group = 0; group < 2; ++group) {
-        const __m256i both =
-            _mm256_and_si256(_mm256_shuffle_epi8(low[group][k], lower), _mm256_shuffle_epi8(high[group][k], upper));
-        pass[group] = _mm256_and_si256(pass[group], both);
-      }
-    }
-    const __m256i any = _mm256_or_si256(pass[0], pass[1]);
+    const __m256i first = open_at(tables, text.data() + at);
+    const __m256i second = open_at(tables, text.data() + at + kStep / 2);
+    const __m256i any = _mm256_or_si256(first, second);
     if (_mm256_testz_si256(any, any) != 0) continue;
-    alignas(32) std::uint8_t bits[2][kStep];
-    _mm256_store_si256(reinterpret_cast<__m256i*>(bits[0]), pass[0]);
-    _mm256_store_si256(reinterpret_cast<__m256i*>(bits[1]), pass[1]);
-    auto places = ~static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(any, _mm256_setzero_si256())));
-    for (; places != 0; places &= places - 1) {
-      const auto place = static_cast<std::size_t>(std::countr_zero(places));
-      verify(text, at + place, bits[0][place] | static_cast<std::uint32_t>(bits[1][place]) << 8, hits);
-    }
+    auto places = places_of(first) | std::uint64_t{places_of(second)} << 32;
+    for (; places != 0; places &= places - 1)
+      verify(text, at + static_cast<std::size_t>(std::countr_zero(places)), hits);
   }
   return at;
 }
@@ -219,8 +261,8 @@ std::size_t Sieve::find_wide(std::string_view, std::vector<std::pair<std::size_t
 #endif
 
 void Sieve::find(std::string_view text, std::vector<std::pair<std::size_t, std::uint32_t>>& hits) const {
-  for (std::size_t at = usable() ? find_wide(text, hits) : 0; at + kProbe <= text.size(); ++at) {
-    if (const std::uint32_t buckets = buckets_at(text.data() + at); buckets != 0) verify(text, at, buckets, hits);
+  for (std::size_t at = usable() && ascii_ ? find_wide(text, hits) : 0; at + kProbe <= text.size(); ++at) {
+    verify(text, at, hits);
   }
 }
 

@@ -54,23 +54,44 @@ void name_lone_device(Facts& facts) {
   facts.devices.erase(unnamed);
 }
 
-/// Lines that say what thousands before them said, known by their text: only digits in front of NCCL's message (host,
-/// pid, rank, time) may differ. A log where every hundredth line is a warning costs a look-up each.
+/// Lines that say what many before them said, known by their text: the very same line, or one in which only digits in
+/// front of NCCL's message (host, pid, rank, time) differ. A log where every hundredth line is a warning costs a
+/// look-up each.
 class Repeats {
  public:
   /// The event this line repeats, if it is known to.
   std::optional<std::size_t> find(std::string_view line) {
-    if (known_.empty() || !make_key(line)) return std::nullopt;
-    const auto at = known_.find(key_);
-    return at == known_.end() ? std::nullopt : std::optional(at->second);
+    if (const auto at = same_.find(line); at != same_.end() && at->second.times >= kOften) return at->second.event;
+    if (alike_.empty() || !make_key(line)) return std::nullopt;
+    const auto at = alike_.find(key_);
+    return at == alike_.end() ? std::nullopt : std::optional(at->second);
   }
-  void learn(std::string_view line, std::size_t event) {
-    if (known_.size() < kMost && make_key(line)) known_.emplace(key_, event);
+  /// `line` became the event, or was counted on it.
+  void learn_same(std::string_view line, std::size_t event) {
+    if (line.size() > kLongest) return;
+    if (const auto at = same_.find(line); at != same_.end()) {
+      at->second = {event, at->second.times + 1};
+    } else if (same_.size() < kMost) {
+      same_.emplace(line, Times{event, 1});
+    }
+  }
+  /// `line` was counted on the event, as every line would be that differs from it only in digits of its prefix.
+  void learn_alike(std::string_view line, std::size_t event) {
+    if (alike_.size() < kMost && make_key(line)) alike_.emplace(key_, event);
   }
 
  private:
   static constexpr std::size_t kMost = 1024;
   static constexpr std::size_t kLongest = 512;
+  static constexpr std::uint64_t kOften = 32;  // one more tells nothing
+  struct Times {
+    std::size_t event = 0;
+    std::uint64_t times = 0;
+  };
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+  };
   bool make_key(std::string_view line) {
     const auto message = line.size() > kLongest ? std::string_view::npos : line.find("NCCL WARN ");
     if (message == std::string_view::npos) return false;
@@ -81,7 +102,8 @@ class Repeats {
     return true;
   }
 
-  std::unordered_map<std::string, std::size_t> known_;
+  std::unordered_map<std::string, Times, Hash, std::equal_to<>> same_;
+  std::unordered_map<std::string, std::size_t, Hash, std::equal_to<>> alike_;
   std::string key_;
 };
 
@@ -98,7 +120,10 @@ class LogReader {
     const auto lines = shaper_.feed(line, text);
     for (const logs::ShapedLine& shaped : lines) take(shaped);
     const bool whole = lines.size() == 1 && lines.front().line == line;
-    if (whole && events_.counted()) repeats_.learn(text, *events_.counted());
+    if (!whole) return;
+    if (events_.counted()) repeats_.learn_alike(text, *events_.counted());
+    if (const auto event = events_.latest(); event && is_failure(events_.kind(*event)))
+      repeats_.learn_same(text, *event);
   }
   void finish() {
     for (const logs::ShapedLine& shaped : shaper_.finish()) take(shaped);

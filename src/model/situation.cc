@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "base/errno_name.h"
+#include "base/host_name.h"
 #include "base/text.h"
 #include "logs/nccl_version.h"
 #include "model/demand.h"
@@ -134,7 +135,7 @@ std::optional<Source> Situation::raise_refused() const {
   }
   const auto refused = std::ranges::find_if(facts->limit_settings, [this](const LimitSetting& setting) {
     const bool elsewhere = !setting.where.host.empty() && !incident->first.shape.host.empty() &&
-                           setting.where.host != incident->first.shape.host;
+                           !same_host(setting.where.host, incident->first.shape.host);
     // What a shell at a prompt may not do says little of a job that it does not start.
     return setting.refused && setting.kind != ProcessKind::kShell && !setting.where.pid && !elsewhere;
   });

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/errno_name.h"
+#include "base/host_name.h"
 #include "base/size.h"
 #include "base/text.h"
 
@@ -130,6 +131,52 @@ TEST(Errno, Names) {
   EXPECT_EQ(errno_name(12), "ENOMEM");
   EXPECT_EQ(errno_name(524), "ENOTSUPP");
   EXPECT_EQ(errno_name(999), "");
+}
+
+TEST(HostName, SameHostHoweverItIsWritten) {
+  struct Row {
+    const char* a;
+    const char* b;
+    bool same;
+  };
+  const Row rows[] = {
+      {"node2", "node2", true},
+      {"node2", "NODE2.cluster.example", true},
+      {"node2", "node20", false},
+      {"node2", "node2x.cluster", false},
+      {"10.0.0.1", "10.0.0.1", true},
+      {"10.0.0", "10.0.0.1", false},
+      {"10.0.0.1", "10.0.1.1", false},
+      {"node[01-04]", "node03", true},
+      {"node[01-04]", "node03.cluster", true},
+      {"node[01-04]", "node3", false},
+      {"node[01-04]", "node05", false},
+      {"node[1-12]", "node12", true},
+      {"node[1-12]", "node012", false},
+      {"node[01-02,07],login1", "node07", true},
+      {"node[01-02,07],login1", "login1", true},
+      {"node[01-02,07],login1", "node03", false},
+      {"rack[1-2]node[01-16]", "rack2node16", true},
+      {"rack[1-2]node[01-16]", "rack3node16", false},
+      {"node[01-04]-ib", "node02-ib", true},
+      {"node[01-04", "node01", false},
+      {"node[", "node1", false},
+      {"node[1-99999999999999999999]", "node5", false},
+      {"node[]", "node", false},
+  };
+  for (const Row& row : rows) {
+    EXPECT_EQ(same_host(row.a, row.b), row.same) << row.a << ' ' << row.b;
+    EXPECT_EQ(same_host(row.b, row.a), row.same) << row.b << ' ' << row.a;
+  }
+}
+
+TEST(HostName, NodeSetsAreClosedAndPlain) {
+  for (const char* set : {"node1", "node[01-04]", "a[1-2]b[3,5]", "node1,node2", "gpu-7.example.org"}) {
+    EXPECT_TRUE(is_node_set(set)) << set;
+  }
+  for (const char* text : {"", "12", "node[1", "node]1[", "two words", "a[[1]]", "#", "-node1", "x=1"}) {
+    EXPECT_FALSE(is_node_set(text)) << text;
+  }
 }
 
 }  // namespace

@@ -25,6 +25,16 @@ class MemoryStream final : public InputStream {
     at_ += n;
     return n;
   }
+  std::expected<std::size_t, HostError> read_at(std::uint64_t offset, char* buffer, std::size_t size) const override {
+    if (offset >= fail_at)
+      return std::unexpected(HostError{HostErrorKind::kError, "cannot read x: input/output error"});
+    const std::size_t end = std::min(bytes_.size(), shrink_to);
+    if (offset >= end) return 0;
+    const std::size_t n = std::min({size, chunk, end - static_cast<std::size_t>(offset)});
+    bytes_.copy(buffer, n, static_cast<std::size_t>(offset));
+    return n;
+  }
+  bool can_read_at() const override { return seekable && by_offset; }
   bool seek(std::uint64_t offset) override {
     if (!seekable) return false;
     ++seeks;
@@ -38,6 +48,7 @@ class MemoryStream final : public InputStream {
   std::size_t shrink_to = ~std::size_t{0};
   std::size_t fail_at = ~std::size_t{0};
   bool seekable = true;
+  bool by_offset = true;
   int seeks = 0;
   std::string appended;
 
@@ -81,9 +92,14 @@ Scanned scan(InputStream& input, const ScanLimits& limits, bool giant = false) {
   return out;
 }
 
+/// Of a file, read by offset, and of a stream: the same.
 Scanned scan(const std::string& text, const ScanLimits& limits) {
-  MemoryStream input(text);
-  return scan(input, limits);
+  MemoryStream file(text);
+  MemoryStream stream(text);
+  stream.by_offset = false;
+  Scanned got = scan(file, limits);
+  EXPECT_EQ(scan(stream, limits).lines, got.lines);
+  return got;
 }
 
 /// Numbered lines, so that a delivered line shows whether its number is right.

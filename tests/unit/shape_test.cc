@@ -1294,5 +1294,35 @@ TEST(Shape, LooksLikeDockerId) {
   }
 }
 
+TEST(Shape, GroupedOutputBelongsToItsHosts) {
+  const std::vector<std::string_view> lines = {"---------------",
+                                               "node[01-03] (3)",
+                                               "---------------",
+                                               "64",
+                                               "---------------",
+                                               "node04",
+                                               "---------------",
+                                               "unlimited",
+                                               "node09:1:2 [0] NCCL INFO x",
+                                               "$ ulimit -l",
+                                               "8192"};
+  const auto shaped = shape_all(lines);
+  ASSERT_EQ(shaped.size(), lines.size());
+  EXPECT_EQ(shaped[3].shape.host, "node[01-03]");
+  EXPECT_EQ(shaped[3].shape.text, "64");
+  EXPECT_EQ(shaped[7].shape.host, "node04");
+  EXPECT_EQ(shaped[8].shape.host, "node09") << "a library's own prefix is nearer";
+  EXPECT_EQ(shaped[10].shape.host, "") << "a prompt ends it";
+}
+
+TEST(Shape, RulesAroundAHeadingAreNoGroup) {
+  for (const char* heading : {"RESULTS", "Epoch 3", "summary (3)", "a sentence, with 3 words", "[1]"}) {
+    EXPECT_EQ(shape_all({"--------", heading, "--------", "64"}).back().shape.host, "") << heading;
+  }
+  EXPECT_EQ(shape_all({"--------", "node1", "64"}).back().shape.host, "");
+  EXPECT_EQ(shape_all({"--------", "node1", "-----", "64"}).back().shape.host, "");
+  EXPECT_EQ(shape_all({"--------", "node1", "", "--------", "64"}).back().shape.host, "");
+}
+
 }  // namespace
 }  // namespace pindown::logs
