@@ -761,8 +761,9 @@ bool came_before(const Event& event, const Event& first) {
 /// A port that went down before the failure and is not told to have come up again, or null. The kernel's link lines may
 /// be of any port of the machine: they count for a transfer that gave up, not for a connection that was closed.
 const Event* port_went_down(const Situation& s) {
-  const bool retries = s.incident && retries_exceeded(s);
-  if (!s.run || (!retries && !first_is(s, {Kind::kConnection}))) return nullptr;
+  if (!s.run || !s.incident) return nullptr;
+  const bool retries = retries_exceeded(s);
+  if (!retries && !first_is(s, {Kind::kConnection})) return nullptr;
   std::map<std::string, const Event*> down;  // by who tells and of what
   for (const Event& event : s.run->kernel) {
     if (event.kind != Kind::kPortDown || unrelated(s, event) || !came_before(event, s.incident->first)) continue;

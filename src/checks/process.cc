@@ -350,7 +350,7 @@ Remedy from_new_session(std::string title) {
 Outcome session_older_than_fix(const Situation& s) {
   const Standing standing = limits::standing(s);
   const int listener = limits::sshd_listener(s.trail);
-  const auto opened = static_cast<std::size_t>(listener + 1);
+  const auto opened = static_cast<std::size_t>(listener) + 1;
   if (!limits::guilty(standing) || listener < 0 || opened >= s.trail->links.size()) return not_applicable();
   const Prediction& now = *s.session;
   if (now.refused || !now.soft || !limits::would_do(*now.soft, s)) return not_applicable();

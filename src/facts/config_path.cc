@@ -43,7 +43,7 @@ std::optional<std::string> LinkResolver::resolve(std::string_view path, bool fol
       out.resize(out.find_last_of('/') == std::string::npos ? 0 : out.find_last_of('/'));
       continue;
     }
-    std::string next = out + "/" + name;
+    std::string next = fmt::format("{}/{}", out, name);
     const bool last = stack.empty();
     if ((last && !follow_last) || (!last && plain_.contains(next))) {
       out = std::move(next);

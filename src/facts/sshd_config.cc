@@ -134,7 +134,7 @@ std::vector<std::string> Reader::expand(const std::vector<std::string>& bases, c
     if (!names) continue;
     names->insert(names->end(), {".", ".."});
     for (const std::string& entry : *names) {
-      if (name.matches(entry)) out.push_back(base + "/" + entry);
+      if (name.matches(entry)) out.push_back(fmt::format("{}/{}", base, entry));
     }
     if (out.size() > kMaxFiles) break;
   }

@@ -56,7 +56,8 @@ bool take_part(std::string_view& text, std::string& part) {
       text.remove_prefix(at + 1);
       return true;
     }
-    if (text[at] == '\\' && ++at == text.size()) return false;
+    if (text[at] == '\\') ++at;
+    if (at == text.size()) return false;
     part += text[at];
   }
   text = {};
@@ -246,11 +247,11 @@ std::optional<MemlockLimit> parse_unit_limit(std::string_view value) {
   const auto soft = parse_unit_size(part);
   if (!soft) return std::nullopt;
   // A value without a colon ends here; an escaped colon is no separator, and no number either.
-  if (!two) return MemlockLimit{*soft, *soft};
+  if (!two) return MemlockLimit{soft, soft};
   if (!take_part(rest, part) || !rest.empty()) return std::nullopt;
   const auto hard = parse_unit_size(part);
   if (!hard || *soft > *hard) return std::nullopt;
-  return MemlockLimit{*soft, *hard};
+  return MemlockLimit{soft, hard};
 }
 
 UnitFile collect_unit(const Host& host, std::string_view name, bool user_manager) {

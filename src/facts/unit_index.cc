@@ -257,7 +257,7 @@ void find_drop_ins(const Host& host, std::span<const std::string> directories, L
       --skip;
       continue;
     }
-    const std::string path = directory + "/" + name;
+    const std::string path = fmt::format("{}/{}", directory, name);
     out.drop_ins.push_back({path, links.resolve(path).value_or("")});
   }
 }

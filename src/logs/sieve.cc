@@ -84,6 +84,7 @@ std::vector<std::uint32_t> windows_of(std::string_view literal, std::size_t size
   }
   std::ranges::sort(rated);
   std::vector<std::uint32_t> windows;
+  windows.reserve(rated.size());
   for (const auto& [sum, at] : rated) windows.push_back(at);
   return windows;
 }

@@ -109,7 +109,7 @@ BufferGuess derive_buffer(const logs::Incident& incident, const logs::RunContext
 }
 
 std::string describe_buffer(const BufferGuess& guess) {
-  const std::string length = guess.length ? format_size(*guess.length) : std::string();
+  std::string length = guess.length ? format_size(*guess.length) : std::string();
   if (guess.what.empty()) return length;
   if (!length.empty()) return fmt::format("{}, {}", guess.what, length);
   if (!guess.at_most) return guess.what;

@@ -186,7 +186,7 @@ Load load_include(Builder& builder, const PamLine& line, bool session_only, int 
     builder.unknown.push_back(fmt::format("{} is the {}th file in a row; libpam from 1.7.0 on stops there",
                                           line.source.path, builder.open.size()));
   }
-  if (builder.open.size() > 10U * kMaxLevel) return Load::kFailed;
+  if (builder.open.size() > std::size_t{10} * kMaxLevel) return Load::kFailed;
   builder.open.push_back(&it->second);
   const Load load = load_lines(builder, *it->second, session_only, level);
   builder.open.pop_back();
