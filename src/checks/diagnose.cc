@@ -421,8 +421,8 @@ std::vector<UnitFile> units_of(const LoginFacts& login) {
 }
 
 const Prediction* session_of(const Process& process, const Trail& trail, const LiveFacts& live) {
-  const auto session = live.ssh_sessions.find(process.user);
-  return session != live.ssh_sessions.end() && limits::sshd_listener(&trail) >= 0 ? &session->second : nullptr;
+  const auto session = live.sessions.find(process.where.pid.value_or(0));
+  return session != live.sessions.end() && limits::session_link(&trail) >= 0 ? &session->second : nullptr;
 }
 
 bool judge_chain(const std::vector<Process>& chain, const LiveFacts& live, const Policy& policy, bool daemon,

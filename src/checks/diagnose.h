@@ -26,14 +26,14 @@ struct Policy {
 /// The machine pindown runs on, as collected.
 struct LiveFacts {
   Facts machine;
-  std::vector<std::vector<Process>> jobs;          // each a chain: the process first, PID 1 last
-  std::vector<std::vector<Process>> daemons;       // the same, for daemons that start jobs
-  std::optional<LoginFacts> login;                 // what configures limits here, if anything is judged by it
-  std::map<std::string, Prediction> ssh_sessions;  // by user: what an ssh session opened now would get
-  std::vector<std::int64_t> asked;                 // --pid: what the user wants judged
-  std::vector<std::int64_t> vanished;              // of those
-  std::uint64_t seen = 0;                          // processes looked at
-  std::uint64_t denied = 0;                        // of those: whose files or maps were not readable
+  std::vector<std::vector<Process>> jobs;       // each a chain: the process first, PID 1 last
+  std::vector<std::vector<Process>> daemons;    // the same, for daemons that start jobs
+  std::optional<LoginFacts> login;              // what configures limits here, if anything is judged by it
+  std::map<std::int64_t, Prediction> sessions;  // by pid: what a session opened now in its way would get
+  std::vector<std::int64_t> asked;              // --pid: what the user wants judged
+  std::vector<std::int64_t> vanished;           // of those
+  std::uint64_t seen = 0;                       // processes looked at
+  std::uint64_t denied = 0;                     // of those: whose files or maps were not readable
 };
 
 /// Logs, and this machine's facts if they belong to it.

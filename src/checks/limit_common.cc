@@ -291,9 +291,7 @@ bool session_by_pam(const Situation& s) {
   if (s.kind == SubjectKind::kProcess) {
     if (s.is_daemon) return false;
     if (sshd_listener(s.trail) >= 0) return true;
-    for (const char* name : {"login", "su", "sudo", "gdm", "cron", "crond", "atd"}) {
-      if (link_named(s.trail, name) >= 0) return true;
-    }
+    if (session_link(s.trail) >= 0 || link_named(s.trail, "gdm") >= 0) return true;
     return contains(s.process->cgroup, "session-");
   }
   return !has_launcher(s, {"pyxis", "enroot", "torque", "pbs", "ray", "flux", "condor", "sge", "lsf"});
@@ -374,6 +372,28 @@ int sshd_listener(const Trail* trail) {
     if (is_named(link, "sshd") || link.name == "ssh.service" || link.name.starts_with("ssh@")) return i;
   }
   return -1;
+}
+
+namespace {
+
+bool is_comm(const TrailLink& link, std::initializer_list<std::string_view> names) {
+  const std::string_view comm = link.comm.empty() ? std::string_view(link.name) : std::string_view(link.comm);
+  return std::ranges::find(names, comm) != names.end();
+}
+
+}  // namespace
+
+int session_link(const Trail* trail) {
+  const int listener = sshd_listener(trail);
+  const int count = trail ? static_cast<int>(trail->links.size()) : 0;
+  for (int i = count - 2; i > listener && i > 0; --i) {
+    const TrailLink& link = trail->links[static_cast<std::size_t>(i)];
+    if (is_comm(link, {"su", "sudo", "runuser", "login"})) return i;
+    if (!is_comm(link, {"cron", "crond", "atd"})) continue;
+    const bool child = is_comm(trail->links[static_cast<std::size_t>(i - 1)], {"cron", "crond", "atd"});
+    return child ? i : i + 1;
+  }
+  return listener >= 0 && listener + 1 < count ? listener + 1 : -1;
 }
 
 bool same_as_sshd(const Situation& s) {

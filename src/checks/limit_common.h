@@ -91,6 +91,9 @@ bool is_named(const TrailLink& link, std::string_view name);
 int link_named(const Trail* trail, std::string_view name);  // the one nearest to the subject, or -1
 /// sshd as the listener: the trail names it by its unit (ssh.service on Debian) or "sshd"; -1 if no sshd is on the way.
 int sshd_listener(const Trail* trail);
+/// Where the subject's session begins: the link that has the limits PAM gave it. su, sudo, runuser and login open it
+/// for themselves, sshd and cron for a child; -1 if none of them is above the subject.
+int session_link(const Trail* trail);
 /// The subject has exactly the soft limit of the listener: PAM changed nothing.
 bool same_as_sshd(const Situation& s);
 /// PID 1 or a user's systemd: what it starts is a service or a session, not a lowering by hand.

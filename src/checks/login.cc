@@ -130,13 +130,14 @@ nothing; `session sufficient pam_permit.so` before it ends the stack; on a missi
 `required` line refuses the session and an `optional` one is skipped in silence.)page",
               .recognised =
                   R"page(A candidate only: limits.conf was shown and allows enough, ranks start over ssh, UsePAM is not
-known to be off, and the job still has less (a candidate). For a live ssh session the stack itself is read, with its
-includes and jumps.)page",
+known to be off, and the job still has less (a candidate). For a live session by ssh, su, sudo, runuser, cron,
+at or login the stack itself is read, with its includes and jumps; for those that keep what their caller has only
+where limits.conf would have given enough.)page",
               .fix = R"page(See whether the stack has it:
 
     grep -sn pam_limits /etc/pam.d/sshd /etc/pam.d/password-auth /etc/pam.d/common-session
 
-If not, on Debian and Ubuntu:
+If not, on Debian and Ubuntu (for su, sudo, cron ... in the file of that name):
 
     printf 'session required pam_limits.so\n' >> /etc/pam.d/sshd
 
@@ -277,8 +278,8 @@ bump_rlimit_memlock(); RAM/8 since 246). Since 1.7.0-1 this happens only with th
 so the upgrade to Debian 13 lowers a stock ssh session from RAM/8 to 8 MiB. In a container PID 1
 is the container's first process.)page",
           .recognised =
-              R"page(The distribution is one of those, the limit of the session equals that of PID 1, and sshd or its
-unit has more.)page",
+              R"page(The distribution is one of those, the limit of the session equals that of PID 1, and what opened it
+has more: sshd or its unit, or what called su, sudo or cron.)page",
           .fix = R"page(Set it where the session takes it from, and log in again:
 
     printf '* - memlock unlimited\nroot - memlock unlimited\n' > /etc/security/limits.d/90-pindown-memlock.conf
@@ -302,8 +303,11 @@ keep what they had. A daemon needs a restart; a reload of sshd is the same proce
 limit.)page",
               .recognised =
                   R"page(A fresh shell in the input has enough and limits.conf allows it, while the limits of the job
-itself are low and neither Slurm nor a container set them. Without limits.conf it is a candidate.)page",
-              .fix = R"page(Find the old parent, end it, and start it again from a new login:
+itself are low and neither Slurm nor a container set them. Without limits.conf it is a candidate.
+Live: what a session opened now, in the same way (ssh, su, sudo, cron ...), would get; for a service, that the file of
+its LimitMEMLOCK line was written after the service was last started (systemd 236 and later).)page",
+              .fix = R"page(A service is restarted: `systemctl daemon-reload && systemctl restart UNIT`. Otherwise find the old parent, end
+it, and start it again from a new login:
 
     ps -o pid,ppid,lstart,args --forest -u "$USER"
 
@@ -406,7 +410,8 @@ later `ulimit -l unlimited` fails. sudoers `Defaults rlimit_memlock=...` wins ov
 1.9.13 and 1.9.16). A pam_limits line with a small value acts at the session's first process.)page",
           .recognised =
               R"page(Live: the limits of the ancestors, nearest first; the finding names the pid where the value falls
-(a fall at a service's start is PD201, at a Slurm step PD202). In a log: a `ulimit -l N` command
+(a fall at a service's start is PD201, at a Slurm step PD202; a service that has less than its unit says, and
+whose unit was not changed since its start, lowered it by itself). In a log: a `ulimit -l N` command
 that matches the limit of the job.)page",
           .fix = R"page(Remove the line, start from a new session:
 

@@ -208,6 +208,22 @@ bool sshd_has_more(const Situation& s, Evidence& evidence) {
   return false;
 }
 
+/// What su, sudo or cron was called from has more than the session that it opened.
+bool caller_has_more(const Situation& s, Evidence& evidence) {
+  const int at = limits::session_link(s.trail);
+  if (at <= 0) return false;
+  const TrailLink& above = s.trail->links[static_cast<std::size_t>(at) - 1];
+  // As a service's own first process it had what the unit says.
+  const UnitLimit* unit = limits::unit_limit(*s.facts, s.trail->links[static_cast<std::size_t>(at)].name);
+  if (above.pid == 1 && unit && unit->memlock.soft && s.soft() && *unit->memlock.soft > *s.soft()) {
+    evidence = cite(unit->source, "the unit that opens the session has more");
+    return true;
+  }
+  if (above.pid == 1 || !above.soft || !s.soft() || *above.soft <= *s.soft()) return false;
+  evidence = limits::cite_link(above, "what opens the session has more");
+  return true;
+}
+
 /// One shell is unlimited and another, perhaps the one the ranks get, is not.
 bool another_has_less(const Situation& s) {
   return std::ranges::any_of(s.facts->processes, [&s](const Process& p) {
@@ -233,14 +249,24 @@ Outcome usepam_unknown(const Situation& s, Standing standing) {
   return not_applicable();
 }
 
-Remedy restore_pam_limits() {
+Remedy restore_pam_limits(const std::string& service, const std::string& entry) {
+  const std::string name = limits::safe_word(service, "SERVICE");
   Remedy r;
   r.id = "pam-limits-in-stack";
-  r.title = "let sshd's PAM stack run pam_limits again; keep a root shell open, and test with a new session";
-  r.commands = {"printf 'session required pam_limits.so\n' >> /etc/pam.d/sshd   # Debian, Ubuntu",
+  r.title =
+      fmt::format("let {}'s PAM stack run pam_limits again; keep a root shell open, and test with a new session", name);
+  r.commands = {fmt::format("printf 'session required pam_limits.so\\n' >> /etc/pam.d/{}   # Debian, Ubuntu", name),
                 "authselect apply-changes   # RHEL, Fedora"};
-  r.verify = "pindown predict --via ssh --user \"$USER\"";
+  r.verify = fmt::format("pindown predict --via {} --user \"$USER\"", limits::safe_word(entry, "ENTRY"));
   return r;
+}
+
+/// "PAM without pam_limits (su-l)" → "su-l".
+std::string stack_name(const TrailLink& link) {
+  std::string_view name = link.name;
+  if (!consume(name, kPamWithoutLimits) || !consume(name, " (") || !name.ends_with(')')) return "sshd";
+  name.remove_suffix(1);
+  return std::string(name);
 }
 
 /// The stack itself was read: it reaches pam_limits or not.
@@ -250,15 +276,20 @@ Outcome stack_without_limits(const Situation& s, Standing standing) {
   const auto link = std::ranges::find_if(s.session->links, is_without);
   if (link == s.session->links.end()) {
     if (s.session->links.empty() || s.session->refused) return not_applicable();
-    return ruled_out("the PAM stack of sshd reaches pam_limits");
+    return ruled_out(fmt::format("the PAM stack of {} reaches pam_limits", limits::plain(s.session->entry, 20)));
   }
+  const bool ssh = s.session->entry == "ssh";
+  // What calls su has the limit; it is the missing pam_limits' fault only where that would have raised it.
+  if (!ssh && !configured_enough(s)) return not_applicable();
+  const std::string name = stack_name(*link);
   std::vector<Evidence> evidence = {{link->source, {}, "no session line reaches pam_limits"}};
   if (!s.facts->limits_conf.empty()) evidence.push_back(cite(s.facts->limits_conf.front().source, "never read"));
-  Outcome out = limits::limit_finding(
-      s, Certainty::kLikely, 76,
-      "sshd's PAM stack does not run pam_limits, so limits.conf is never read: " + limits::need_against_have(s),
-      std::move(evidence));
-  out.remedies = {restore_pam_limits(), limits::prlimit_now(s)};
+  Outcome out =
+      limits::limit_finding(s, Certainty::kLikely, 76,
+                            fmt::format("{}'s PAM stack does not run pam_limits, so limits.conf is never read: {}",
+                                        limits::plain(name, 30), limits::need_against_have(s)),
+                            std::move(evidence));
+  out.remedies = {restore_pam_limits(name, s.session->entry), limits::prlimit_now(s)};
   return out;
 }
 
@@ -293,8 +324,10 @@ Outcome pam_limits_not_in_stack(const Situation& s) {
   if (standing == Standing::kNone || standing == Standing::kCleared) return not_applicable();
   constexpr const char* kDecide =
       "grep -sn pam_limits /etc/pam.d/sshd /etc/pam.d/password-auth /etc/pam.d/common-session";
-  if (!limits::over_ssh(s) || !limits::session_by_pam(s) || s.facts->sshd_usepam.value == false)
-    return not_applicable();
+  if (!limits::session_by_pam(s)) return not_applicable();
+  const bool other_session = s.session != nullptr && s.session->entry != "ssh";
+  if (s.kind == SubjectKind::kProcess && other_session) return stack_without_limits(s, standing);
+  if (!limits::over_ssh(s) || s.facts->sshd_usepam.value == false) return not_applicable();
   if (s.kind == SubjectKind::kProcess && s.session != nullptr) return stack_without_limits(s, standing);
   if (s.kind == SubjectKind::kProcess) {
     if (!limits::guilty(standing) || !limits::same_as_sshd(s)) return not_applicable();
@@ -385,14 +418,17 @@ Outcome limits_conf_overridden(const Situation& s) {
 Outcome pam_resets_to_pid1(const Situation& s) {
   const Standing standing = limits::standing(s);
   if (!limits::guilty(standing) || !limits::session_by_pam(s)) return not_applicable();
-  if (!limits::distro_of(*s.facts).pam_resets() || s.facts->sshd_usepam.value == false) return not_applicable();
+  const bool by_sshd = s.session == nullptr || s.session->entry == "ssh";
+  if (!limits::distro_of(*s.facts).pam_resets()) return not_applicable();
+  if (by_sshd && s.facts->sshd_usepam.value == false) return not_applicable();
   Evidence pid1;
-  Evidence sshd;
+  Evidence above;
   const auto base = pid1_soft(s, pid1);
-  if (!base || !s.soft() || *base != *s.soft() || !sshd_has_more(s, sshd)) return not_applicable();
-  const std::string summary =
-      fmt::format("pam_limits resets every session to PID 1's {}, whatever the unit of sshd says", format_limit(*base));
-  Outcome out = limits::limit_finding(s, Certainty::kLikely, 74, summary, {pid1, sshd, cite(s.facts->distro.source)});
+  if (!base || !s.soft() || *base != *s.soft()) return not_applicable();
+  if (by_sshd ? !sshd_has_more(s, above) : !caller_has_more(s, above)) return not_applicable();
+  const std::string summary = fmt::format("pam_limits resets every session to PID 1's {}, whatever {}",
+                                          format_limit(*base), by_sshd ? "the unit of sshd says" : "opens it has");
+  Outcome out = limits::limit_finding(s, Certainty::kLikely, 74, summary, {pid1, above, cite(s.facts->distro.source)});
   out.remedies = {limits::limits_d(), limits::prlimit_now(s)};
   return out;
 }

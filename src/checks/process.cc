@@ -212,9 +212,38 @@ Remedy drop_ulimit() {
   return r;
 }
 
+Remedy service_ulimit(const std::string& unit) {
+  const std::string name = limits::safe_word(unit, "UNIT");
+  Remedy r;
+  r.id = "remove-ulimit-line";
+  r.title = "remove the ulimit (or setrlimit) in what the service runs, restart it";
+  r.commands = {fmt::format("systemctl cat {} | grep -E '^Exec'   # then look for ulimit in that script", name),
+                fmt::format("systemctl restart {}", name)};
+  r.verify = fmt::format("grep 'locked memory' /proc/$(systemctl show -p MainPID --value {})/limits", name);
+  return r;
+}
+
+/// The first process of a service has less than its unit says, and the unit was not changed since.
+Outcome lowered_by_service(const Situation& s, int at) {
+  const TrailLink& link = link_at(*s.trail, at);
+  const UnitLimit* unit = limits::unit_limit(*s.facts, limits::service_of(s.process->cgroup));
+  const bool its_own = unit != nullptr && link.name == unit->unit;
+  if (!its_own || !unit->memlock.soft || !link.soft || unit->newer_than_service != false) return not_applicable();
+  if (*link.soft >= *unit->memlock.soft || !limits::would_do(*unit->memlock.soft, s)) return not_applicable();
+  const std::string summary =
+      fmt::format("{} is given {} by its unit and has {}: its program, or a script that starts it, lowered the limit",
+                  limits::plain(link.name, 40), format_limit(*unit->memlock.soft), format_limit(*link.soft));
+  Outcome out = limits::limit_finding(
+      s, Certainty::kLikely, 78, summary,
+      {cite(unit->source, "the unit, unchanged since the start"), limits::cite_link(link, "its process has")});
+  out.remedies = {service_ulimit(link.name), limits::prlimit_now(s)};
+  return out;
+}
+
 Outcome lowered_on_trail(const Situation& s) {
   const int i = s.trail ? lowered_at(*s.trail) : -1;
-  if (i <= 0 || limits::is_manager(link_at(*s.trail, i - 1)) || other_family(*s.trail, i)) return not_applicable();
+  if (i <= 0 || other_family(*s.trail, i)) return not_applicable();
+  if (limits::is_manager(link_at(*s.trail, i - 1))) return lowered_by_service(s, i);
   const TrailLink& link = link_at(*s.trail, i);
   const TrailLink& parent = link_at(*s.trail, i - 1);
   if (!link.soft || pam_resets_to_pid1(s).kind == Outcome::Kind::kFound) return not_applicable();
@@ -225,7 +254,7 @@ Outcome lowered_on_trail(const Situation& s) {
   const std::string summary = fmt::format("lowered from {} to {} at pid {} {}: {}", above, format_limit(*link.soft),
                                           link.pid, limits::plain(link.name, 24), lowered_how(link));
   // That PAM did it says little: which line of limits.conf, is for PD104 to PD109 to say.
-  const bool by_pam = static_cast<int>(i) == limits::sshd_listener(s.trail) + 1 && limits::over_ssh(s);
+  const bool by_pam = i == limits::session_link(s.trail);
   Outcome out = limits::limit_finding(s, by_pam ? Certainty::kLikely : Certainty::kProven, by_pam ? 56 : 78, summary,
                                       {limits::cite_link(parent, "above"), limits::cite_link(link, "lowered here")});
   if (by_pam && s.session != nullptr && s.session->soft == s.soft())
@@ -349,12 +378,11 @@ Remedy from_new_session(std::string title) {
 /// A session that is opened now would get enough; this one got less when it was opened, and keeps it.
 Outcome session_older_than_fix(const Situation& s) {
   const Standing standing = limits::standing(s);
-  const int listener = limits::sshd_listener(s.trail);
-  const auto opened = static_cast<std::size_t>(listener) + 1;
-  if (!limits::guilty(standing) || listener < 0 || opened >= s.trail->links.size()) return not_applicable();
+  const int opened = limits::session_link(s.trail);
+  if (!limits::guilty(standing) || opened < 0) return not_applicable();
   const Prediction& now = *s.session;
   if (now.refused || !now.soft || !limits::would_do(*now.soft, s)) return not_applicable();
-  const TrailLink& session = s.trail->links[opened];
+  const TrailLink& session = link_at(*s.trail, opened);
   // Lowered within the session: no new one would be better.
   if (session.soft != s.soft()) return not_applicable();
   std::vector<Evidence> evidence = {limits::cite_link(session, "as it was opened")};
@@ -367,6 +395,31 @@ Outcome session_older_than_fix(const Situation& s) {
   out.remedies = {
       from_new_session("log in again and start the job there; tmux, ssh masters, jupyter and ray keep the old limit"),
       limits::prlimit_now(s)};
+  return out;
+}
+
+/// The unit gives enough by now; the service was started before that was written.
+Outcome service_older_than_fix(const Situation& s) {
+  const int at = s.trail ? set_at(*s.trail) : -1;
+  if (!limits::guilty(limits::standing(s)) || at <= 0 || limits::session_link(s.trail) >= 0) return not_applicable();
+  const TrailLink& link = link_at(*s.trail, at);
+  const UnitLimit* unit = limits::unit_limit(*s.facts, limits::service_of(s.process->cgroup));
+  if (unit == nullptr || link.name != unit->unit || !limits::is_manager(link_at(*s.trail, at - 1)))
+    return not_applicable();
+  if (unit->newer_than_service != true || !unit->memlock.soft || !limits::would_do(*unit->memlock.soft, s))
+    return not_applicable();
+  const std::string name = limits::safe_word(unit->unit, "UNIT");
+  Outcome out = limits::limit_finding(
+      s, Certainty::kLikely, 80,
+      fmt::format("{} is given {} by its unit now; it was started before that was written and still has {}",
+                  limits::plain(link.name, 40), format_limit(*unit->memlock.soft), format_limit(*link.soft)),
+      {limits::cite_link(link, "as it was started"), cite(unit->source, "counts from the next start on")});
+  out.remedies = {{"restart-service",
+                   "load the unit again and restart the service",
+                   {"systemctl daemon-reload", "systemctl restart " + name},
+                   true,
+                   fmt::format("grep 'locked memory' /proc/$(systemctl show -p MainPID --value {})/limits", name)},
+                  limits::prlimit_now(s, false, unit->unit)};
   return out;
 }
 
@@ -413,6 +466,7 @@ Outcome soft_below_hard(const Situation& s) {
 
 Outcome process_older_than_fix(const Situation& s) {
   if (s.kind == SubjectKind::kProcess && s.session != nullptr) return session_older_than_fix(s);
+  if (s.kind == SubjectKind::kProcess && s.process) return service_older_than_fix(s);
   const Standing standing = limits::standing(s);
   if (!s.incident || !limits::guilty(standing) || !limits::session_by_pam(s) || !s.limit.of_job)
     return not_applicable();

@@ -12,13 +12,12 @@
 #include "base/text.h"
 #include "checks/diagnose.h"
 #include "cli/cli.h"
-#include "facts/accounts.h"
+#include "cli/sessions.h"
 #include "facts/collect.h"
 #include "facts/login.h"
 #include "facts/proc.h"
 #include "facts/verbs.h"
 #include "finding/report_json.h"
-#include "model/predict.h"
 #include "model/read_log.h"
 #include "render/report_text.h"
 
@@ -172,34 +171,10 @@ std::vector<std::string> services_of(const LiveFacts& live) {
   return {names.begin(), names.end()};
 }
 
-bool is_limited(const Process& process) {
-  return process.memlock.known() && process.memlock->soft && !process.memlock->soft->is_unlimited();
-}
-
 /// Whether something judged has a limit that somebody set, or failed to raise.
 bool has_limited(const LiveFacts& live) {
   const auto limited = [](const auto& chain) { return is_limited(chain.front()); };
   return std::ranges::any_of(live.jobs, limited) || std::ranges::any_of(live.daemons, limited);
-}
-
-/// What a new ssh session of each user would get whose ssh session is judged and is not unlimited.
-void predict_sessions(const Host& host, LiveFacts& live) {
-  constexpr std::size_t kMostUsers = 8;
-  const Entry ssh = *parse_entry("ssh");
-  std::optional<LoginFacts> facts;
-  for (const auto& chain : live.jobs) {
-    const Process& process = chain.front();
-    const bool by_ssh = std::ranges::any_of(chain, [](const Process& p) { return p.comm.starts_with("sshd"); });
-    if (!is_limited(process) || !by_ssh || process.user.empty() || live.ssh_sessions.size() == kMostUsers) continue;
-    if (live.ssh_sessions.contains(process.user)) continue;
-    // Another user changes the account only: what all sessions go through is read once.
-    if (!facts) {
-      facts = collect_login(host, question_of(ssh, process.user));
-    } else {
-      facts->account = collect_account(host, process.user);
-    }
-    live.ssh_sessions.emplace(process.user, derive_prediction(ssh, *facts, std::nullopt, nullptr));
-  }
 }
 
 /// What configures the limits of this machine's sessions and services; nothing is read where nothing is limited.
@@ -207,7 +182,7 @@ void add_configuration(const Host& host, LiveFacts& live) {
   if (!has_limited(live)) return;
   live.login = collect_login_configuration(host, services_of(live));
   add_login_facts(*live.login, live.machine);
-  predict_sessions(host, live);
+  live.sessions = predict_sessions(host, live.jobs);
 }
 
 LiveFacts collect_live(const Host& host, const std::vector<std::int64_t>& pids) {

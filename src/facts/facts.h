@@ -107,6 +107,7 @@ struct UnitLimit {
   std::string unit;  // "docker.service"; a bare name gets ".service"
   MemlockLimit memlock;
   Source source;
+  std::optional<bool> newer_than_service;  // the file of the line was written after the service was last started
 };
 
 /// A `docker run`, `podman run`, `nerdctl run` … line.

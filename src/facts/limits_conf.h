@@ -11,13 +11,13 @@
 
 namespace pindown {
 
-/// pam_limits opens /etc/security/limits.conf, or the vendor's /usr/etc/security/limits.conf where the first one does
-/// not exist, then *.conf of limits.d of both places in strcmp order of their names, where a file in /etc hides the
-/// vendor's of the same name (modules/pam_limits/pam_limits.c, pam_sm_open_session and glob handling; vendor files
-/// since 1.5.3 and only where the distribution sets a vendor directory).
+/// pam_limits opens /etc/security/limits.conf, or the vendor's (/usr/etc/security, /usr/share/security) where the first
+/// one does not exist, then *.conf of limits.d of both places in strcmp order of their names, where a file in /etc
+/// hides the vendor's of the same name (modules/pam_limits/pam_limits.c, pam_sm_open_session and glob handling; vendor
+/// files since 1.5.3 and only where the distribution sets a vendor directory).
 struct LimitsConf {
   ConfigFile main;                    // /etc/security/limits.conf
-  ConfigFile vendor;                  // /usr/etc/security/limits.conf
+  ConfigFile vendor;                  // /usr/etc/security/limits.conf, /usr/share/security/limits.conf
   std::vector<ConfigFile> drop_ins;   // in the order they are read; an unreadable one is in its place, with the reason
   std::vector<std::string> problems;  // one line each
 };

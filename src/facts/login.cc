@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// See login.h. Versions come from dpkg's status file; rpm's database is not text, so there they stay unknown.
+// See login.h.
 #include "facts/login.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "base/text.h"
@@ -40,34 +39,6 @@ Distribution collect_distribution(const Host& host, std::vector<std::string>& pr
     return distro;
   }
   return distro;
-}
-
-/// The paragraph of an installed package, deb822: "Package:" first, then "Status: install ok installed", "Version: …".
-Fact<std::string> package_version(std::string_view status, std::string_view name) {
-  constexpr std::string_view kPath = "/var/lib/dpkg/status";
-  const std::string head = fmt::format("Package: {}\n", name);
-  for (std::size_t at = status.find(head); at != status.npos; at = status.find(head, at + 1)) {
-    if (at > 0 && status[at - 1] != '\n') continue;
-    const std::string_view paragraph = status.substr(at, status.find("\n\n", at) - at);
-    const std::string_view state = line_of(paragraph, "Status: ");
-    const std::string_view version = line_of(paragraph, "Version: ");
-    if (!state.ends_with(" installed") || version.empty()) continue;
-    const std::string text = fmt::format("{} {}", name, version.substr(9));
-    return Fact<std::string>::of(std::string(version.substr(9)), {std::string(kPath), text});
-  }
-  return Fact<std::string>::none(Missing::kAbsent, std::string(kPath));
-}
-
-void collect_packages(const Host& host, LoginFacts& facts) {
-  static constexpr std::array<const char*, 5> kNames = {"libpam-modules", "systemd", "openssh-server", "sudo",
-                                                        "util-linux"};
-  constexpr std::size_t kMostBytes = 64U << 20;
-  const auto status = host.read("/var/lib/dpkg/status", kMostBytes);
-  for (const char* name : kNames) {
-    facts.packages[name] = status ? package_version(*status, name)
-                                  : Fact<std::string>::none(missing_of(status.error().kind), "/var/lib/dpkg/status");
-  }
-  if (!status) note_problem(facts.problems, status.error());
 }
 
 void collect_pid1(const Host& host, LoginFacts& facts) {
@@ -131,22 +102,80 @@ std::string user_manager_unit(const Account& account) {
   return fmt::format("user@{}.service", account.uid);
 }
 
+namespace {
+
+/// systemd makes this link anew at every start of a unit (src/core/unit.c unit_export_invocation_id, since 236).
+std::optional<bool> is_newer_than_service(const Host& host, const UnitFile& unit) {
+  if (!unit.memlock.known()) return std::nullopt;
+  const std::string& place = unit.memlock.source.path;
+  const auto written = host.changed(place.substr(0, place.rfind(':')));
+  const auto started = host.changed(fmt::format("/run/systemd/units/invocation:{}", unit.name));
+  if (!written || !started) return std::nullopt;
+  return *written > *started;
+}
+
+}  // namespace
+
 LoginFacts collect_login_configuration(const Host& host, const std::vector<std::string>& units) {
   LoginFacts facts;
   facts.live = host.live();
   facts.limits = collect_limits(host);
   facts.sshd = collect_sshd(host);
   facts.system_manager = collect_manager(host);
-  for (const std::string& unit : units) facts.units[unit] = collect_unit(host, unit);
+  for (const std::string& name : units) {
+    UnitFile& unit = facts.units[name] = collect_unit(host, name);
+    unit.memlock_newer_than_service = is_newer_than_service(host, unit);
+  }
   return facts;
 }
+
+namespace {
+
+bool is_enabled(const Host& host, std::string_view target, std::string_view unit) {
+  for (const char* directory : {"/etc/systemd/system", "/run/systemd/system"}) {
+    for (const char* kind : {"wants", "requires"}) {
+      // The link may lead out of the directory; that it is there is what counts.
+      if (host.link(fmt::format("{}/{}.{}/{}", directory, target, kind, unit))) return true;
+    }
+  }
+  return false;
+}
+
+/// systemd.socket(5): yes, no and their other spellings (src/basic/parse-util.c parse_boolean).
+bool is_yes(const Fact<std::string>& value) {
+  if (!value.known()) return false;
+  const std::string word = lower(*value);
+  return word == "1" || word == "yes" || word == "y" || word == "true" || word == "t" || word == "on";
+}
+
+/// The invocation link is there while the unit is loaded and was started.
+bool is_started(const Host& host, std::string_view unit) {
+  return host.live() && host.link(fmt::format("/run/systemd/units/invocation:{}", unit)).has_value();
+}
+
+void collect_per_connection(const Host& host, LoginFacts& facts) {
+  for (const std::string name : {"ssh", "sshd"}) {
+    const std::string socket = name + ".socket";
+    const bool listens = is_enabled(host, "sockets.target", socket) || is_started(host, socket);
+    const std::string service = name + ".service";
+    if (!listens || is_started(host, service)) continue;
+    if (!host.live() && is_enabled(host, "multi-user.target", service)) continue;
+    if (!is_yes(collect_unit(host, socket).accept)) continue;
+    facts.per_connection = name + "@.service";
+    // An instance has a name of its own; drop-ins are those of the template.
+    facts.units[facts.per_connection] = collect_unit(host, name + "@connection.service");
+    return;
+  }
+}
+
+}  // namespace
 
 LoginFacts collect_login(const Host& host, const LoginQuestion& question) {
   LoginFacts facts;
   facts.live = host.live();
   facts.distro = collect_distribution(host, facts.problems);
   facts.kernel = collect::read_line(host, "/proc/sys/kernel/osrelease", facts.problems);
-  collect_packages(host, facts);
+  facts.packages = collect_packages(host, facts.distro, facts.problems);
   collect_pid1(host, facts);
   facts.limits = collect_limits(host);
   facts.pam = collect_pam(host);
@@ -155,8 +184,13 @@ LoginFacts collect_login(const Host& host, const LoginQuestion& question) {
   facts.system_manager = collect_manager(host);
   facts.user_manager = collect_manager(host, true);
   facts.sudoers = collect_sudoers(host);
-  for (const std::string& unit : question.units) facts.units[unit] = collect_unit(host, unit);
+  // Looking for a unit's aliases reads every link beside it, so the other names are asked for only where they matter.
+  for (const std::string& unit : question.units) {
+    facts.units[unit] = collect_unit(host, unit);
+    if (facts.units[unit].fragment.known()) break;
+  }
   for (const std::string& unit : question.user_units) facts.user_units[unit] = collect_unit(host, unit, true);
+  if (question.ssh) collect_per_connection(host, facts);
   if (!question.user.empty()) facts.account = collect_account(host, question.user);
   if (question.user_manager && facts.account.known()) {
     const std::string unit = user_manager_unit(*facts.account);
@@ -189,7 +223,8 @@ void add_login_facts(const LoginFacts& login, Facts& machine) {
   add_limits_file(login.limits.main.known() ? login.limits.main : login.limits.vendor, machine);
   for (const ConfigFile& file : login.limits.drop_ins) add_limits_file(file, machine);
   for (const auto& [name, unit] : login.units) {
-    if (unit.memlock.known()) machine.units.push_back({name, *unit.memlock, unit.memlock.source});
+    if (unit.memlock.known())
+      machine.units.push_back({name, *unit.memlock, unit.memlock.source, unit.memlock_newer_than_service});
   }
 }
 

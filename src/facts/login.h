@@ -11,6 +11,7 @@
 #include "facts/accounts.h"
 #include "facts/facts.h"
 #include "facts/limits_conf.h"
+#include "facts/packages.h"
 #include "facts/pam_stack.h"
 #include "facts/sshd_config.h"
 #include "facts/unit_file.h"
@@ -18,20 +19,12 @@
 
 namespace pindown {
 
-/// os-release(5), unquoted.
-struct Distribution {
-  Fact<std::string> id;  // "debian"
-  std::string id_like;   // "rhel centos fedora"
-  std::string version;   // VERSION_ID: "12"
-};
-
 struct LoginFacts {
   bool live = false;  // the machine pindown runs on
   std::string host;
   Distribution distro;
   Fact<std::string> kernel;  // /proc/sys/kernel/osrelease
-  std::map<std::string, Fact<std::string>>
-      packages;                    // Debian: libpam-modules, systemd, openssh-server, sudo, util-linux
+  Packages packages;
   Fact<MemlockLimit> pid1;         // /proc/1/limits
   Fact<CapabilitySets> pid1_caps;  // /proc/1/status
   LimitsConf limits;
@@ -42,18 +35,23 @@ struct LoginFacts {
   Fact<SudoersLimit> sudoers;
   std::map<std::string, UnitFile> units;  // by the name asked for
   std::map<std::string, UnitFile> user_units;
+  /// "ssh@.service": systemd listens for sshd and starts this for each connection (a socket with Accept=yes that is
+  /// enabled while the service itself neither runs nor is enabled); then it is in `units`, too. Empty: sshd listens.
+  std::string per_connection;
   Fact<Account> account;                   // of the user asked for
   std::map<std::string, Process> daemons;  // live only: the unit's running main process, by unit name
-  Process self;                            // live only: pindown itself, which has its caller's limits
+  Process self;  // live only: what calls su, sudo, runuser: pindown itself, which has its caller's limits
+  std::string self_is = "pindown's own process";
   std::vector<std::string> problems;
 };
 
 /// Which parts to read: a unit that is not asked for costs nothing.
 struct LoginQuestion {
-  std::vector<std::string> units;       // "ssh.service"
+  std::vector<std::string> units;       // "ssh.service", "sshd.service": names of one; the first that exists counts
   std::vector<std::string> user_units;  // "jupyter.service" of the user manager
   std::string user;
   bool user_manager = false;  // user@UID.service of that user
+  bool ssh = false;           // and whether systemd listens for sshd
 };
 
 /// "user@1000.service"

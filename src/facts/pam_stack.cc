@@ -18,7 +18,8 @@ namespace {
 constexpr std::size_t kMaxBytes = 1U << 20;
 constexpr std::size_t kMaxFiles = 1'000;
 constexpr std::size_t kLongLine = 1'023;  // BUF_SIZE in libpam/pam_handlers.c up to 1.6.1 is 1,024
-constexpr std::array<const char*, 3> kDirectories = {"/etc/pam.d", "/usr/lib/pam.d", "/usr/etc/pam.d"};
+constexpr std::array<const char*, 4> kDirectories = {"/etc/pam.d", "/usr/lib/pam.d", "/usr/etc/pam.d",
+                                                     "/usr/share/pam.d"};
 
 bool separates(char c) {
   return c == ' ' || c == '\t' || c == '\n';

@@ -126,8 +126,9 @@ std::string section_of(std::string_view name) {
   return section;
 }
 
-constexpr auto kUnitKeys = std::to_array<std::string_view>({"LimitMEMLOCK", "PAMName", "User", "CapabilityBoundingSet",
-                                                            "AmbientCapabilities", "NoNewPrivileges", "PrivateUsers"});
+constexpr auto kUnitKeys =
+    std::to_array<std::string_view>({"LimitMEMLOCK", "PAMName", "User", "CapabilityBoundingSet", "AmbientCapabilities",
+                                     "NoNewPrivileges", "PrivateUsers", "Accept"});
 
 void set_text(Fact<std::string>& fact, const UnitAssignment& assignment, const UnitName& unit) {
   if (assignment.value.empty())
@@ -168,6 +169,8 @@ void UnitCollector::apply(const UnitText& text) {
       set_text(out_.pam_name, assignment, *unit_);
     else if (assignment.key == "User" && unit_)
       set_text(out_.user, assignment, *unit_);
+    else if (assignment.key == "Accept" && unit_)
+      set_text(out_.accept, assignment, *unit_);
     else if (out_.capabilities.size() < kMaxListed)
       out_.capabilities.push_back(assignment);
   }
@@ -261,7 +264,7 @@ UnitFile collect_unit(const Host& host, std::string_view name, bool user_manager
   out.user_manager = user_manager;
   out.problems = std::move(files.problems);
   out.fragment = Fact<std::string>::none(Missing::kAbsent, files.name);
-  for (Fact<std::string>* fact : {&out.pam_name, &out.user})
+  for (Fact<std::string>* fact : {&out.pam_name, &out.user, &out.accept})
     *fact = Fact<std::string>::none(Missing::kAbsent, files.name);
   UnitCollector collector(host, out);
   collector.track().limit = Fact<MemlockLimit>::none(Missing::kAbsent, files.name);

@@ -40,6 +40,8 @@ struct UnitFile {
   std::vector<Source> ignored;        // assignments of LimitMEMLOCK that are invalid or overridden
   Fact<std::string> pam_name;         // PAMName=
   Fact<std::string> user;             // User=
+  Fact<std::string> accept;           // Accept= of a socket
+  std::optional<bool> memlock_newer_than_service;  // live: that line's file was written after the unit's last start
   std::vector<UnitAssignment>
       capabilities;  // CapabilityBoundingSet=, AmbientCapabilities=, NoNewPrivileges=, PrivateUsers=
   std::vector<std::string> problems;

@@ -33,6 +33,8 @@ Json to_json(const Prediction& p) {
   if (p.refused) out["refused_why"] = escape(p.refused_why, 1000);
   out["unknown"] = Json::array();
   for (const std::string& each : p.unknown) out["unknown"].push_back(escape(each, 1000));
+  out["assumed"] = Json::array();
+  for (const std::string& each : p.assumed) out["assumed"].push_back(escape(each, 1000));
   return out;
 }
 

@@ -21,6 +21,7 @@ struct Prediction {
   bool refused = false;              // the session itself would be refused
   std::string refused_why;
   std::vector<std::string> unknown;  // one line each: what is missing for a full answer
+  std::vector<std::string> assumed;  // what was not read, but taken from the release; another value would change it
 };
 
 /// Name of the link of a session whose PAM stack reaches no pam_limits: "PAM without pam_limits (sshd)".

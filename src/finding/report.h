@@ -90,6 +90,7 @@ struct TrailLink {
   std::string source;
   std::string text;
   std::string note;
+  std::string comm;  // of the process; not shown where the name is its service's
 };
 
 /// From PID 1 down to the subject.

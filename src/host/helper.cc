@@ -45,7 +45,8 @@ std::string find_helper(std::string_view name) {
 }
 
 /// The child's standard output is `output`; it has no input, and its complaints go nowhere.
-int spawn(const std::string& path, const std::vector<std::string>& arguments, int output, pid_t& child) {
+int spawn(const std::string& path, const std::vector<std::string>& arguments, char* const* environment, int output,
+          pid_t& child) {
   std::vector<char*> words;
   words.push_back(const_cast<char*>(path.c_str()));
   for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
@@ -55,7 +56,7 @@ int spawn(const std::string& path, const std::vector<std::string>& arguments, in
   ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  const int error = ::posix_spawn(&child, path.c_str(), &actions, nullptr, words.data(), environ);
+  const int error = ::posix_spawn(&child, path.c_str(), &actions, nullptr, words.data(), environment);
   ::posix_spawn_file_actions_destroy(&actions);
   return error;
 }
@@ -76,37 +77,62 @@ Ending read_until_closed(int input, Clock::time_point until, std::size_t max_byt
   }
 }
 
+/// What a program printed and how it ended (waitpid's status).
+struct Ran {
+  std::string out;
+  int status = 0;
+};
+
+std::expected<Ran, HostError> run(const std::string& path, const std::vector<std::string>& arguments,
+                                  char* const* environment, std::chrono::milliseconds limit, std::size_t max_bytes) {
+  std::array<int, 2> pipe{};
+  if (::pipe2(pipe.data(), O_CLOEXEC) != 0)
+    return failure(HostErrorKind::kError, fmt::format("cannot run {}: {}", path, std::strerror(errno)));
+  pid_t child = 0;
+  const int error = spawn(path, arguments, environment, pipe[1], child);
+  ::close(pipe[1]);
+  if (error != 0) {
+    ::close(pipe[0]);
+    return failure(error == ENOENT ? HostErrorKind::kNotFound : HostErrorKind::kError,
+                   fmt::format("cannot run {}: {}", path, std::strerror(error)));
+  }
+  Ran ran;
+  const Ending ending = read_until_closed(pipe[0], Clock::now() + limit, max_bytes, ran.out);
+  ::close(pipe[0]);
+  if (ending != Ending::kClosed) ::kill(child, SIGKILL);
+  while (::waitpid(child, &ran.status, 0) < 0 && errno == EINTR) {
+  }
+  if (ending == Ending::kTooLong)
+    return failure(HostErrorKind::kError, fmt::format("{} did not answer in {} ms", path, limit.count()));
+  if (ending == Ending::kTooMuch) return failure(HostErrorKind::kTooLarge, fmt::format("{} printed too much", path));
+  return ran;
+}
+
 }  // namespace
 
 std::expected<std::string, HostError> run_helper(std::string_view name, const std::vector<std::string>& arguments,
                                                  std::chrono::milliseconds limit, std::size_t max_bytes) {
   const std::string path = find_helper(name);
   if (path.empty()) return failure(HostErrorKind::kNotFound, fmt::format("{} is not installed beside pindown", name));
-  std::array<int, 2> pipe{};
-  if (::pipe2(pipe.data(), O_CLOEXEC) != 0)
-    return failure(HostErrorKind::kError, fmt::format("cannot run {}: {}", path, std::strerror(errno)));
-  pid_t child = 0;
-  const int error = spawn(path, arguments, pipe[1], child);
-  ::close(pipe[1]);
-  if (error != 0) {
-    ::close(pipe[0]);
-    return failure(HostErrorKind::kError, fmt::format("cannot run {}: {}", path, std::strerror(error)));
-  }
-  std::string out;
-  const Ending ending = read_until_closed(pipe[0], Clock::now() + limit, max_bytes, out);
-  ::close(pipe[0]);
-  if (ending != Ending::kClosed) ::kill(child, SIGKILL);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (ending == Ending::kTooLong)
-    return failure(HostErrorKind::kError, fmt::format("{} did not answer in {} ms", path, limit.count()));
-  if (ending == Ending::kTooMuch) return failure(HostErrorKind::kTooLarge, fmt::format("{} printed too much", path));
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
+  auto ran = run(path, arguments, environ, limit, max_bytes);
+  if (!ran) return std::unexpected(ran.error());
+  if (WIFEXITED(ran->status) && WEXITSTATUS(ran->status) == 2)
     return failure(HostErrorKind::kNotFound, fmt::format("{} found no libibverbs", path));
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    return failure(HostErrorKind::kError, fmt::format("{} failed with status {}", path, status));
-  return out;
+  if (!WIFEXITED(ran->status) || WEXITSTATUS(ran->status) != 0)
+    return failure(HostErrorKind::kError, fmt::format("{} failed with status {}", path, ran->status));
+  return std::move(ran->out);
+}
+
+std::expected<std::string, HostError> run_system_program(const std::string& path,
+                                                         const std::vector<std::string>& arguments,
+                                                         std::chrono::milliseconds limit, std::size_t max_bytes) {
+  std::array<std::string, 3> words = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "HOME=/"};
+  const std::array<char*, 4> environment = {words[0].data(), words[1].data(), words[2].data(), nullptr};
+  auto ran = run(path, arguments, environment.data(), limit, max_bytes);
+  if (!ran) return std::unexpected(ran.error());
+  if (!WIFEXITED(ran->status))
+    return failure(HostErrorKind::kError, fmt::format("{} was ended by signal {}", path, WTERMSIG(ran->status)));
+  return std::move(ran->out);
 }
 
 }  // namespace pindown

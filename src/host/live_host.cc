@@ -2,6 +2,7 @@
 // The machine pindown runs on: plain system calls, one open, read and close a file. Entry point: make_live_host.
 // Must not: block (a FIFO in place of a file), call stat on every file, or keep anything between calls.
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -48,6 +49,13 @@ class LiveHost final : public Host {
   bool exists(std::string_view path) const override {
     const CPath c_path(path);
     return c_path.valid() && ::access(c_path.c_str(), F_OK) == 0;
+  }
+
+  std::optional<std::int64_t> changed(std::string_view path) const override {
+    const CPath c_path(path);
+    struct stat info{};
+    if (!c_path.valid() || ::lstat(c_path.c_str(), &info) != 0) return std::nullopt;
+    return std::int64_t{info.st_ctim.tv_sec} * 1'000'000'000 + info.st_ctim.tv_nsec;
   }
 
   bool live() const override { return true; }

@@ -90,6 +90,8 @@ constexpr Pattern kPatterns[] = {
     {"Failed to allocate memory pool", R"(Failed to allocate memory pool)", kEcho, "ucx"},
     {"Failed to create UCP worker", R"(Failed to create UCP worker)", kEcho, "openmpi"},
     {"Failed to initialize UCP context", R"(Failed to initialize UCP context)", kEcho, "openmpi"},
+    // uct/ib/ud/base/ud_ep.c uct_ud_ep_timer, 1.9 and later: the peer's datagrams did not come back
+    {"unhandled timeout error", R"(UD endpoint \S+ to .*: (?P<detail>unhandled timeout error))", kCompletion, "ucx"},
     {"Transport retry count exceeded", R"(Transport retry count exceeded(?: on (?P<dev>[\w.-]+))?)", kCompletion, "ucx"},
     {"completion with error", R"(completion with error:?\s*(?P<detail>.*))", kCompletion, "ucx"},
     {"Local protection", R"(Local protection(?: error)? on (?P<dev>[\w.-]+))", kCompletion, "ucx"},

@@ -380,17 +380,20 @@ void read_file(const ConfigFile& file, bool required, Reading& reading) {
   }
 }
 
-bool vendors(const ConfigFile& file) {
-  return file.source.path.starts_with("/usr/etc/");
+/// A file of a vendor's directory that this version does not look into.
+bool of_another_vendor(const ConfigFile& file, const PamVersion& version) {
+  std::string_view path = file.source.path;
+  if (!path.starts_with("/usr/")) return false;
+  return version.vendor.empty() || !consume(path, version.vendor) || !path.starts_with("/");
 }
 
 void read_standard(const LimitsConf& conf, Reading& reading) {
   const bool absent = !conf.main && conf.main.missing == Missing::kAbsent;
-  const bool vendor = absent && reading.version.vendor_files && !reading.version.main_required;
+  const bool vendor = absent && conf.vendor && !of_another_vendor(conf.vendor, reading.version);
   read_file(vendor ? conf.vendor : conf.main, reading.version.main_required, reading);
   for (const ConfigFile& file : conf.drop_ins) {
     if (reading.ended()) return;
-    if (vendors(file) && !reading.version.vendor_files) continue;
+    if (of_another_vendor(file, reading.version)) continue;
     read_file(file, reading.version.main_required, reading);
   }
 }
@@ -574,9 +577,22 @@ std::optional<PamVersion> pam_version(std::string_view package_version, std::str
   version.debian_root = version.eperm_ignored = debian;
   // 1.7.0-1: "pam_limits: do not override systemd's limits by default" (Debian bug 995236).
   version.resets = debian && *release < Release{{1, 7, 0}};
-  const bool suse = has_word(distro_ids, "suse") || has_word(distro_ids, "opensuse");
-  version.vendor_files = suse && *release >= Release{{1, 5, 3}};
+  if (version.main_required) return version;
+  // --enable-vendordir of the packages' spec files: %{_distconfdir} and %{_datadir}.
+  if (has_word(distro_ids, "suse") || has_word(distro_ids, "opensuse")) version.vendor = "/usr/etc";
+  if (has_word(distro_ids, "fedora") || has_word(distro_ids, "rhel")) version.vendor = "/usr/share";
   return version;
+}
+
+std::vector<PamVersion> pam_versions(std::string_view distro_ids) {
+  std::vector<std::string_view> distributions = {distro_ids};
+  if (trim(distro_ids).empty()) distributions = {"debian", "fedora", "suse"};
+  std::vector<PamVersion> versions;
+  for (const std::string_view ids : distributions) {
+    for (const char* release : {"1.3.1", "1.5.3", "1.6.0", "1.6.1", "1.7.0"})
+      versions.push_back(*pam_version(release, ids));
+  }
+  return versions;
 }
 
 }  // namespace pindown

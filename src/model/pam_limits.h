@@ -28,12 +28,17 @@ struct PamVersion {
   bool resets = false;  // starts from /proc/1/limits even without set_all (Debian before 1.7.0-1)
   bool eperm_ignored = false;  // a refused setrlimit is no error (Debian's 032)
   bool main_required = false;  // every file must open, limits.conf first (up to 1.5.2: PAM_SERVICE_ERR otherwise)
-  bool vendor_files = false;   // /usr/etc/security is read, too (SUSE; no other distribution here sets that directory)
+  /// Its files are read, too: "/usr/etc" (SUSE), "/usr/share" (Fedora, RHEL from 10 on); empty: none (Debian).
+  std::string_view vendor;
 };
 
 /// From the package version ("1.5.2-6+deb12u1") and /etc/os-release's ID and ID_LIKE; nothing if the version cannot be
 /// told.
 std::optional<PamVersion> pam_version(std::string_view package_version, std::string_view distro_ids);
+
+/// Where the version is not known: one of each kind that the distribution may have. All kinds if that is not known
+/// either (`distro_ids` empty).
+std::vector<PamVersion> pam_versions(std::string_view distro_ids);
 
 struct PamLimitsCall {
   std::vector<std::string> arguments;  // set_all, conf=…, noaudit, utmp_early, change_uid, debug

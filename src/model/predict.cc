@@ -50,10 +50,6 @@ std::string known_entries() {
   return names;
 }
 
-bool starts_from_caller(EntryKind kind) {
-  return kind == EntryKind::kSu || kind == EntryKind::kSudo || kind == EntryKind::kRunuser;
-}
-
 /// Names differ between families of distributions; the first one that exists counts.
 std::vector<std::string> units_of(const Entry& entry) {
   switch (entry.kind) {
@@ -73,6 +69,7 @@ std::vector<std::string> units_of(const Entry& entry) {
 }
 
 std::vector<std::string> daemons_of(const Entry& entry, const LoginFacts& facts) {
+  if (entry.kind == EntryKind::kSsh && !facts.per_connection.empty()) return {facts.per_connection};
   if (entry.kind != EntryKind::kUserService) return units_of(entry);
   if (!facts.account.known()) return {};
   return {user_manager_unit(*facts.account)};
@@ -87,12 +84,22 @@ struct Walk {
   Source decided;
   std::vector<TrailLink> links;
   std::vector<std::string> unknown;
+  std::vector<std::string> assumed;
+  bool start_is_assumed = false;  // systemd's default, by a version that nobody read
   bool refused = false;
   std::string refused_why;
 
   void miss(std::string what) {
     if (std::ranges::find(unknown, what) == unknown.end()) unknown.push_back(std::move(what));
   }
+  /// The answer depends on a version that nobody read.
+  void assume(std::string_view what, std::string_view version) {
+    std::string line =
+        fmt::format("{} {} is what {} have; the package was not read, and another version could change this", what,
+                    version, facts.packages.derived_from);
+    if (std::ranges::find(assumed, line) == assumed.end()) assumed.push_back(std::move(line));
+  }
+  bool derived() const { return !facts.packages.derived_from.empty(); }
 };
 
 bool same(const MemlockLimit& a, const MemlockLimit& b) {
@@ -116,8 +123,9 @@ void add_link(Walk& walk, std::string name, std::int64_t pid, const MemlockLimit
 }
 
 std::string version_text(const LoginFacts& facts, const char* package) {
-  const auto at = facts.packages.find(package);
-  return at != facts.packages.end() && at->second.known() ? *at->second : std::string();
+  const auto& versions = facts.packages.versions;
+  const auto at = versions.find(package);
+  return at != versions.end() && at->second.known() ? *at->second : std::string();
 }
 
 const UnitFile* unit_called(const LoginFacts& facts, const std::vector<std::string>& names) {
@@ -147,6 +155,11 @@ bool start_from_daemon(Walk& walk, const std::vector<std::string>& names, const 
   return false;
 }
 
+/// The running kernel's version; that of the release where the machine is not running.
+std::string kernel_text(const LoginFacts& facts) {
+  return facts.kernel.known() ? *facts.kernel : facts.packages.derived_kernel;
+}
+
 /// A service that nobody configured has no file here: what its type's drop-ins (service.d) say, and the defaults.
 UnitFile without_settings(UnitFile unit) {
   unit.name = "a service";
@@ -160,16 +173,20 @@ void start_from_unit(Walk& walk, const Entry& entry, const std::vector<std::stri
   const UnitFile plain = nameless && unit != nullptr ? without_settings(*unit) : UnitFile{};
   if (nameless && unit != nullptr) unit = &plain;
   if (unit == nullptr || !unit->fragment.known()) {
-    walk.miss(fmt::format("{}: there is no such unit", names.empty() ? "the service" : names.front()));
+    const std::string name = names.empty() ? "the service" : names.front();
+    const bool absent = unit == nullptr || unit->fragment.missing == Missing::kAbsent;
+    walk.miss(absent ? fmt::format("{}: there is no such unit", name)
+                     : fmt::format("{} could not be read", unit->fragment.source.path));
     return;
   }
   if (unit->refuses) walk.miss(fmt::format("{} is not loaded: {} ({})", unit->name, unit->why, unit->refuses->path));
   if (unit->masked) walk.miss(fmt::format("{} is masked: it does not start", unit->name));
   for (const std::string& problem : unit->problems) walk.miss(problem);
-  const ServiceLimit limit = derive_service_limit(*unit, walk.facts.system_manager, version_text(walk.facts, "systemd"),
-                                                  walk.facts.kernel.value.value_or(""));
+  const std::string systemd = version_text(walk.facts, kSystemdPackage);
+  const ServiceLimit limit = derive_service_limit(*unit, walk.facts.system_manager, systemd, kernel_text(walk.facts));
   if (start_from_daemon(walk, names, limit)) return;
   if (!limit.soft || !limit.hard) walk.miss(limit.why);
+  walk.start_is_assumed = limit.soft && limit.by_default && walk.derived();
   add_link(walk, unit->name, 0, {limit.soft, limit.hard}, limit.decided_by, limit.why);
 }
 
@@ -211,8 +228,47 @@ std::string distro_ids(const Distribution& distro) {
   return fmt::format("{} {}", distro.id.value.value_or(""), distro.id_like);
 }
 
-std::optional<PamVersion> pam_version_of(const LoginFacts& facts) {
-  return pam_version(version_text(facts, "libpam-modules"), distro_ids(facts.distro));
+PamOutcome outcome_of(const Walk& walk, const std::string& service, const PamVersion& version) {
+  const LoginFacts& facts = walk.facts;
+  const PamOpening opening{facts.pam, facts.limits,     facts.named_limits, version,
+                           walk.now,  facts.pid1.value, may_raise(facts)};
+  return derive_pam_outcome(opening, service, *facts.account);
+}
+
+bool same_answer(const PamOutcome& a, const PamOutcome& b) {
+  return a.limits.soft == b.limits.soft && a.limits.hard == b.limits.hard && a.limits.refused == b.limits.refused &&
+         a.limits.decided_by.path == b.limits.decided_by.path && a.session.unknown == b.session.unknown &&
+         a.limits.unknown == b.limits.unknown;
+}
+
+/// What the installed version makes of the session. A version that nobody read matters only if others would make
+/// something else of it; one that is not known at all is no obstacle where all agree.
+std::optional<PamOutcome> open_with_version(Walk& walk, const std::string& service) {
+  const std::string ids = distro_ids(walk.facts.distro);
+  const std::string installed = version_text(walk.facts, kPamPackage);
+  const auto version = pam_version(installed, ids);
+  if (version && !walk.derived()) return outcome_of(walk, service, *version);
+  const std::vector<PamVersion> others = pam_versions(ids);
+  PamOutcome outcome = outcome_of(walk, service, version.value_or(others.front()));
+  const bool all_agree = std::ranges::all_of(
+      others, [&](const PamVersion& other) { return same_answer(outcome, outcome_of(walk, service, other)); });
+  if (!all_agree && !version) return std::nullopt;
+  if (!all_agree) walk.assume("PAM", installed);
+  return outcome;
+}
+
+/// The stack without pam_limits is what decided where pam_limits would have made another limit of it.
+void skip_limits(Walk& walk, const std::string& service, const PamSession& session) {
+  const LoginFacts& facts = walk.facts;
+  const auto file = facts.pam.services.find(session.service);
+  const Source stack = file == facts.pam.services.end() ? Source{} : Source{file->second.source.path, {}};
+  add_link(walk, fmt::format("{} ({})", kPamWithoutLimits, service), 0, walk.now, stack,
+           "no pam_limits in its session stack");
+  const auto version = pam_version(version_text(facts, kPamPackage), distro_ids(facts.distro));
+  if (!version || !session.unknown.empty()) return;
+  const SessionLimits would = derive_pam_limits({}, facts.limits, nullptr, *facts.account, *version, walk.now,
+                                                facts.pid1.value, may_raise(facts));
+  if (would.soft && !same(walk.now, {would.soft, would.hard})) walk.decided = stack;
 }
 
 void open_pam_session(Walk& walk, const std::string& service) {
@@ -223,28 +279,27 @@ void open_pam_session(Walk& walk, const std::string& service) {
     walk.now = {};
     return;
   }
-  const auto version = pam_version_of(facts);
-  const PamOpening opening{facts.pam, facts.limits,     facts.named_limits, version.value_or(PamVersion{}),
-                           walk.now,  facts.pid1.value, may_raise(facts)};
-  const PamOutcome outcome = derive_pam_outcome(opening, service, *facts.account);
-  for (const auto* unknown : {&outcome.session.unknown, &outcome.limits.unknown}) {
-    for (const std::string& each : *unknown) walk.miss(each);
-  }
-  if (!version && !outcome.session.calls.empty()) {
+  const auto opened = open_with_version(walk, service);
+  if (!opened) {
     walk.miss("the version of PAM: it decides how limits.conf is read");
     walk.now = {};
     return;
+  }
+  const PamOutcome& outcome = *opened;
+  for (const auto* unknown : {&outcome.session.unknown, &outcome.limits.unknown}) {
+    for (const std::string& each : *unknown) walk.miss(each);
   }
   if (outcome.session.refused || outcome.limits.refused) {
     walk.refused = true;
     walk.refused_why = outcome.session.why.empty() ? outcome.limits.why : outcome.session.why;
     return;
   }
+  if (outcome.session.calls.empty() && !outcome.session.unknown.empty()) {
+    walk.now = {};  // whether pam_limits is reached is what is not known
+    return;
+  }
   if (outcome.session.calls.empty()) {
-    const auto file = facts.pam.services.find(outcome.session.service);
-    const Source stack = file == facts.pam.services.end() ? Source{} : Source{file->second.source.path, {}};
-    return add_link(walk, fmt::format("{} ({})", kPamWithoutLimits, service), 0, walk.now, stack,
-                    "no pam_limits in its session stack");
+    return skip_limits(walk, service, outcome.session);
   }
   const SessionLimits& limits = outcome.limits;
   if (!limits.soft || !limits.hard) walk.miss(limits.why.empty() ? "what pam_limits starts from" : limits.why);
@@ -373,16 +428,24 @@ void start_from_caller(Walk& walk, const std::optional<Entry>& caller, const Log
     walk.now = {start.soft, start.hard};
     walk.decided = {start.decided_by.source, start.decided_by.text};
     for (const std::string& each : start.unknown) walk.miss(each);
+    walk.assumed = start.assumed;
     return;
   }
   const Process& self = walk.facts.self;
   if (walk.facts.live && self.memlock.known()) {
-    add_link(walk, "the caller", self.where.pid.value_or(0), *self.memlock, self.memlock.source,
-             "pindown's own process");
+    add_link(walk, "the caller", self.where.pid.value_or(0), *self.memlock, self.memlock.source, walk.facts.self_is);
   }
 }
 
-Prediction conclude(const Walk& walk, const Entry& entry) {
+/// systemd's default is still what the session has, in one of its two values.
+bool keeps_start(const Walk& walk) {
+  if (walk.links.empty()) return false;
+  const TrailLink& start = walk.links.front();
+  return walk.now.soft == start.soft || walk.now.hard == start.hard;
+}
+
+Prediction conclude(Walk& walk, const Entry& entry) {
+  if (walk.start_is_assumed && keeps_start(walk)) walk.assume("systemd", version_text(walk.facts, kSystemdPackage));
   Prediction out;
   out.entry = entry.name;
   out.user = user_name(walk.facts);
@@ -390,6 +453,7 @@ Prediction conclude(const Walk& walk, const Entry& entry) {
   out.refused = walk.refused;
   out.refused_why = walk.refused_why;
   out.unknown = walk.unknown;
+  out.assumed = walk.assumed;
   if (walk.refused) return out;
   out.soft = walk.now.soft;
   out.hard = walk.now.hard;
@@ -431,11 +495,16 @@ std::expected<Entry, std::string> parse_caller(std::string_view text) {
   return entry;
 }
 
+bool starts_from_caller(EntryKind kind) {
+  return kind == EntryKind::kSu || kind == EntryKind::kSudo || kind == EntryKind::kRunuser;
+}
+
 LoginQuestion question_of(const Entry& entry, std::string_view user) {
   LoginQuestion question;
   question.user = user;
   question.units = units_of(entry);
   question.user_manager = entry.kind == EntryKind::kUserService;
+  question.ssh = entry.kind == EntryKind::kSsh;
   if (entry.kind == EntryKind::kUserService && !entry.unit.empty()) question.user_units.push_back(entry.unit);
   return question;
 }

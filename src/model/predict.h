@@ -29,6 +29,9 @@ std::expected<Entry, std::string> parse_entry(std::string_view text);
 /// "ssh:alice", "service", "cron": where su, sudo or runuser is called.
 std::expected<Entry, std::string> parse_caller(std::string_view text);
 
+/// su, sudo, runuser: what they set comes on top of what their caller has. Others start from a service.
+bool starts_from_caller(EntryKind kind);
+
 /// Which facts the answer needs.
 LoginQuestion question_of(const Entry& entry, std::string_view user);
 

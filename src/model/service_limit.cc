@@ -58,6 +58,7 @@ void derive_kernel_default(ServiceLimit& out, std::uint64_t systemd, std::string
 
 void derive_default(ServiceLimit& out, const UnitFile& unit, std::string_view version, std::string_view kernel) {
   out.decided_by = {*unit.fragment, {}, {}};
+  out.by_default = true;
   if (unit.user_manager) {
     out.why = "a user's service inherits the limit of the user's manager";
     return;

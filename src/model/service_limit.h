@@ -15,7 +15,8 @@ namespace pindown {
 struct ServiceLimit {
   std::optional<Limit> soft, hard;
   Source decided_by;  // LimitMEMLOCK=, DefaultLimitMEMLOCK=, or the unit's file with an empty text for the default
-  std::string why;    // "systemd 252 gives services max(8 MiB, the kernel's default)"; or what is not known
+  bool by_default = false;  // nothing configured it: systemd's version decided
+  std::string why;          // "systemd 252 gives services max(8 MiB, the kernel's default)"; or what is not known
 };
 
 /// LimitMEMLOCK, else DefaultLimitMEMLOCK, else max(PID 1's inherited limit, 8 MiB) from systemd 251 on, PID 1's

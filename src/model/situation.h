@@ -49,7 +49,7 @@ struct Situation {
   bool from_log_alone = false;               // no fact of a live machine joined
   bool is_daemon = false;                    // kProcess: starts jobs; judged for what its children will get
   const Trail* trail = nullptr;              // kProcess: ancestors, if known
-  const Prediction* session = nullptr;       // kProcess of an ssh session: what one that is opened now would get
+  const Prediction* session = nullptr;  // kProcess of a session: what one that is opened now, in the same way, gets
   Need need;
   LimitView limit;
   CapabilityView ipc_lock;

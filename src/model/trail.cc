@@ -41,6 +41,7 @@ std::optional<Limit> soft_of(const Process* process) {
 TrailLink link_of(const Process& process, const Process* parent) {
   TrailLink link;
   link.name = name_of(process, parent);
+  link.comm = process.comm;
   link.pid = process.where.pid.value_or(0);
   link.source = process.memlock.source.path;
   if (!process.memlock) return link;
@@ -70,6 +71,10 @@ Subject subject_of(const Process& process) {
   if (!shown.empty()) subject.process = shown;
   if (!process.user.empty()) subject.user = process.user;
   return subject;
+}
+
+bool opens_sessions_itself(std::string_view comm) {
+  return comm == "su" || comm == "sudo" || comm == "runuser" || comm == "login";
 }
 
 int last_index(const Trail& trail) {
@@ -105,6 +110,9 @@ void annotate_trail(Trail& trail, const std::vector<UnitFile>& units, const Mana
     if (explains) {
       link.source = configured.source.path;
       link.text = configured.source.text;
+    } else if (configured.known() && configured->soft && opens_sessions_itself(link.comm)) {
+      link.note += fmt::format("{}the unit says {} ({}); PAM set another", link.note.empty() ? "" : "; ",
+                               format_limit(*configured->soft), configured.source.path);
     } else if (configured.known() && configured->soft) {
       link.note += fmt::format("{}now configured: {} ({}); restart to apply", link.note.empty() ? "" : "; ",
                                format_limit(*configured->soft), configured.source.path);

@@ -25,7 +25,8 @@ std::string answer(const Prediction& p) {
   const std::string cap = !p.cap_ipc_lock   ? "CAP_IPC_LOCK unknown"
                           : *p.cap_ipc_lock ? "CAP_IPC_LOCK yes"
                                             : "CAP_IPC_LOCK no";
-  return fmt::format("{} · memlock {} · {}", who, limit_words(p.soft, p.hard), cap);
+  const char* likely = p.assumed.empty() ? "" : "likely ";
+  return fmt::format("{} · {}memlock {} · {}", who, likely, limit_words(p.soft, p.hard), cap);
 }
 
 void add_links(std::string& out, const Prediction& p, const Style& style) {
@@ -48,6 +49,11 @@ void add_links(std::string& out, const Prediction& p, const Style& style) {
   }
 }
 
+void add_section(std::string& out, std::string_view title, const std::vector<std::string>& lines, const Style& style) {
+  if (!lines.empty()) out += fmt::format("\n  {}\n", title);
+  for (const std::string& each : lines) out += fmt::format("    {}\n", wrap(escape(each, 500), style.width, 6));
+}
+
 }  // namespace
 
 std::string render_prediction(const Prediction& p, const Style& style) {
@@ -60,8 +66,8 @@ std::string render_prediction(const Prediction& p, const Style& style) {
                     wrap(fmt::format("{}   {}", escape(p.decided_by.source, 300), escape(trim(p.decided_by.text), 300)),
                          style.width, 16));
   }
-  if (!p.unknown.empty()) out += "\n  unknown\n";
-  for (const std::string& each : p.unknown) out += fmt::format("    {}\n", wrap(escape(each, 500), style.width, 6));
+  add_section(out, "assumed", p.assumed, style);
+  add_section(out, "unknown", p.unknown, style);
   std::string first = answer(p);
   if (!style.utf8) return plain_ascii(first) + "\n" + plain_ascii(out);
   return first + "\n" + out;

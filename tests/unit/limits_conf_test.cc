@@ -69,7 +69,8 @@ TEST(LimitsConf, TenThousandDropInsAreReadAndTheRestIsNamed) {
   MemoryTree tree;
   for (int i = 0; i < 10'050; ++i) tree.files["/etc/security/limits.d/" + std::to_string(i) + ".conf"] = "";
   const LimitsConf conf = collect(tree);
-  EXPECT_EQ(conf.drop_ins.size(), 10'000U);
+  ASSERT_EQ(conf.drop_ins.size(), 10'001U);
+  EXPECT_EQ(conf.drop_ins.back().missing, Missing::kError) << "stands for those that were not read";
   ASSERT_EQ(conf.problems.size(), 1U);
   EXPECT_NE(conf.problems[0].find("10050"), std::string::npos);
 }

@@ -848,6 +848,75 @@ TEST(LimitLive, PamResetOnOldDebian) {
   EXPECT_EQ(run_check("PD113", c.s).kind, Kind::kFound);
 }
 
+TEST(LimitLive, PamResetBySuAndSudo) {
+  for (const char* opener : {"su", "sudo"}) {
+    LiveCase c;
+    c.facts.distro = Fact<std::string>::of("Debian GNU/Linux 12 (bookworm)", {"/etc/os-release", ""});
+    c.limit(Limit{512 * kMiB}, Limit{512 * kMiB});
+    c.links({{"systemd", Limit{512 * kMiB}},
+             {"bash", kUnlimited},
+             {opener, Limit{512 * kMiB}},
+             {"python3", Limit{512 * kMiB}}});
+    Prediction session;
+    session.entry = opener;
+    c.s.session = &session;
+    EXPECT_EQ(run_check("PD108", c.s).kind, Kind::kFound) << opener;
+    // PID 1 has as much itself: no more would come from it.
+    c.links({{"systemd", Limit{512 * kMiB}}, {opener, Limit{512 * kMiB}}, {"python3", Limit{512 * kMiB}}});
+    EXPECT_EQ(run_check("PD108", c.s).kind, Kind::kNotApplicable) << opener;
+  }
+}
+
+TEST(LimitLive, StackOfSuWithoutPamLimits) {
+  LiveCase c;
+  c.limit(Limit{8 * kMiB}, Limit{8 * kMiB});
+  c.links({{"systemd", Limit{512 * kMiB}},
+           {"job.service", Limit{8 * kMiB}},
+           {"su", Limit{8 * kMiB}},
+           {"python3", Limit{8 * kMiB}}});
+  Prediction session;
+  session.entry = "su";
+  TrailLink link;
+  link.name = std::string(kPamWithoutLimits) + " (su)";
+  link.source = "/etc/pam.d/su";
+  session.links.push_back(link);
+  c.s.session = &session;
+  EXPECT_EQ(run_check("PD103", c.s).kind, Kind::kNotApplicable) << "limits.conf would not have raised it";
+  c.facts.limits_conf.push_back(
+      {"*", "-", "memlock", "unlimited", {"/etc/security/limits.conf:1", "* - memlock unlimited"}});
+  const Outcome out = run_check("PD103", c.s);
+  ASSERT_EQ(out.kind, Kind::kFound);
+  EXPECT_NE(out.summary.find("su's PAM stack"), std::string::npos) << out.summary;
+  EXPECT_GT(out.weight, run_check("PD201", c.s).weight);
+}
+
+/// A service whose unit says unlimited and whose process has less.
+struct ServiceCase : LiveCase {
+  explicit ServiceCase(std::optional<bool> newer) {
+    limit(Limit{8 * kMiB}, Limit{8 * kMiB});
+    process.cgroup = "/system.slice/train.service";
+    links({{"systemd", Limit{512 * kMiB}}, {"train.service", Limit{8 * kMiB}}, {"python3", Limit{8 * kMiB}}});
+    facts.units.push_back({"train.service",
+                           {kUnlimited, kUnlimited},
+                           {"/etc/systemd/system/train.service.d/a.conf:2", "LimitMEMLOCK=infinity"},
+                           newer});
+  }
+};
+
+TEST(LimitLive, AServiceOlderThanItsUnitIsNotOneThatLowersItsLimit) {
+  ServiceCase edited(true);
+  EXPECT_EQ(run_check("PD109", edited.s).kind, Kind::kFound);
+  EXPECT_GT(run_check("PD109", edited.s).weight, run_check("PD201", edited.s).weight);
+  EXPECT_EQ(run_check("PD113", edited.s).kind, Kind::kNotApplicable);
+  ServiceCase lowered(false);
+  EXPECT_EQ(run_check("PD113", lowered.s).kind, Kind::kFound);
+  EXPECT_GT(run_check("PD113", lowered.s).weight, run_check("PD201", lowered.s).weight);
+  EXPECT_EQ(run_check("PD109", lowered.s).kind, Kind::kNotApplicable);
+  ServiceCase unknown(std::nullopt);
+  EXPECT_EQ(run_check("PD113", unknown.s).kind, Kind::kNotApplicable);
+  EXPECT_EQ(run_check("PD109", unknown.s).kind, Kind::kNotApplicable);
+}
+
 TEST(LimitLive, DaemonsAreJudgedForTheirChildren) {
   LiveCase c;
   c.s.is_daemon = true;
