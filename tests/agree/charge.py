@@ -6,6 +6,8 @@ usage: charge.py --lab scripts/lab --register FILE --say FILE --guest NAME [--ca
 Prints one line: name, guest, seed, cases, agreements, disagreements; exit 1 if anything disagrees.
 """
 import argparse
+import collections
+import errno
 import pathlib
 import random
 import subprocess
@@ -15,37 +17,66 @@ import tempfile
 KIB, PAGE, UNLIMITED = 1024, 4096, 2**64 - 1
 
 
+KINDS = ["anon"] * 12 + ["none", "readonly", "readonly", "unmapped", "half", "huge", "huge", "shared", "shared", "sharedro", "disk",
+                         "disk", "diskro", "memory", "memoryro", "hole", "kernel", "top", "top"]
+ACCESS = ["l"] * 6 + ["lrw", "lrwa", "0", "0", "r", "r", "w", "a", "ra"]
+
+
 def random_limit(rng):
     return rng.choice([0, 1, PAGE - 1, PAGE, 10000, 64 * KIB, 64 * KIB + 1, 1024 * KIB, 8192 * KIB, UNLIMITED,
                        rng.randrange(16 << 20)])
 
 
+def random_pinned(rng):
+    """Bytes, and how often the same ones."""
+    pinned = rng.choice([0, 0, 0, PAGE, 64 * KIB, 1024 * KIB, rng.randrange(4 << 20)])
+    return pinned, rng.choice([1, 1, 1, 2, 3])
+
+
+def random_size(rng, left, offset):
+    # Around the edge: what is left of the limit, a page and a byte more and less.
+    edge = left + rng.choice([-PAGE, -1, 0, 1, PAGE]) - rng.choice([0, offset % PAGE])
+    size = rng.choice([edge] * 4 + [rng.randrange(1, 12 << 20)] * 2 + [rng.choice([1, PAGE, 64 * KIB])] * 2)
+    return min(max(1, size), 16 << 20) if rng.random() < 0.95 else 0
+
+
 def random_case(rng):
     soft = random_limit(rng)
+    pinned, times = random_pinned(rng)
+    if rng.random() < 0.02:  # a limit that only the same memory, again and again, can exhaust in a small guest
+        soft, pinned, times = 1 << 30, 64 << 20, rng.choice([15, 16])
     hard = rng.choice([soft, max(soft, random_limit(rng)), UNLIMITED])
-    pinned = rng.choice([0, 0, 0, PAGE, 64 * KIB, 1024 * KIB, rng.randrange(4 << 20)])
     offset = rng.choice([0, 0, 0, 1, PAGE - 1, rng.randrange(3 * PAGE)])
-    # Around the edge: what is left of the limit, a page and a byte more and less.
-    left = max(0, soft // PAGE * PAGE - -(-pinned // PAGE) * PAGE) if soft != UNLIMITED else 4 << 20
-    edge = left + rng.choice([-PAGE, -1, 0, 1, PAGE]) - rng.choice([0, offset % PAGE])
-    size = rng.choice([edge, edge, rng.randrange(1, 12 << 20), rng.choice([1, PAGE, 64 * KIB])])
+    left = max(0, soft // PAGE * PAGE - -(-pinned // PAGE) * PAGE * times) if soft != UNLIMITED else 4 << 20
+    size, kind = random_size(rng, left, offset), rng.choice(KINDS)
+    if kind == "top":
+        size = rng.choice([0, 1, PAGE, 2 * PAGE, 3 * PAGE, size])
+    elif kind in ("kernel", "unmapped") and rng.random() < 0.2:
+        kind, size = "kernel", rng.choice([(1 << 44) - PAGE, 1 << 44, 1 << 45])  # about 2^32 pages
+    other = rng.choice([0] * 9 + [64 * KIB, 4 << 20])
     return " ".join(map(str, (soft, hard, rng.choice([0, 1000]), rng.choice(["none", "none", "permitted", "effective"]),
-                              rng.choice([0, 0, 0, 1]), pinned, offset, min(max(1, size), 16 << 20),
-                              rng.choice(["anon"] * 5 + ["none", "readonly", "unmapped"]))))
+                              rng.choice([0, 0, 0, 1]), pinned, times, other, offset, size, kind, rng.choice(ACCESS))))
 
 
 def ask_guest(args, cases):
+    """The kernel's version and an answer for each case."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         (folder / "cases").write_text("\n".join(cases) + "\n")
-        (folder / "job.sh").write_text("./register < cases\n")
-        command = [args.lab, "run", "--guest", args.guest, "--limit", "1200", str(folder / "job.sh"), str(folder / "cases"),
+        # Ten of the huge pages at most are in use at once.
+        (folder / "job.sh").write_text("echo 24 > /proc/sys/vm/nr_hugepages\nuname -r\n./register < cases\n")
+        command = [args.lab, "run", "--guest", args.guest, "--limit", "2400", str(folder / "job.sh"), str(folder / "cases"),
                    args.register]
         run = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if run.returncode != 0:
         sys.stderr.write(run.stderr[-2000:] + run.stdout[-2000:])
         sys.exit(run.returncode)
-    return run.stdout.splitlines()
+    lines = run.stdout.splitlines()
+    return lines[0], lines[1:]
+
+
+def named(answer):
+    return {"0": "registered"}.get(answer) or errno.errorcode.get(int(answer) if answer.isdigit() else -1, "cannot")
 
 
 def main():
@@ -59,8 +90,8 @@ def main():
     args = parser.parse_args()
     rng = random.Random(args.seed)
     cases = [random_case(rng) for _ in range(args.cases)]
-    real = ask_guest(args, cases)
-    said = subprocess.run([args.say] + ["--wrong"] * args.wrong, input="\n".join(cases) + "\n", capture_output=True, text=True,
+    kernel, real = ask_guest(args, cases)
+    said = subprocess.run([args.say] + ["--wrong"] * args.wrong + [kernel], input="\n".join(cases) + "\n", capture_output=True, text=True,
                           check=True).stdout.splitlines()
     if not len(real) == len(said) == len(cases):
         sys.exit(f"charge: {len(cases)} cases, {len(real)} answers of the kernel, {len(said)} of the model")
@@ -71,7 +102,8 @@ def main():
         path = pathlib.Path(args.keep) / f"charge-{args.guest}-{args.seed}.txt"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(f"{case}\t{kernel}\t{model}\n" for case, kernel, model in differ))
-    print(f"charge ({args.guest}): seed {args.seed}, {len(cases)} cases, {len(cases) - len(differ)} agree, {len(differ)} disagree")
+    spread = ", ".join(f"{count} {name}" for name, count in sorted(collections.Counter(map(named, real)).items()))
+    print(f"charge ({args.guest}, {kernel}): seed {args.seed}, {len(cases)} cases ({spread}), {len(cases) - len(differ)} agree, {len(differ)} disagree")
     sys.exit(1 if differ else 0)
 
 

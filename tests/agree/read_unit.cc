@@ -2,12 +2,14 @@
 // What pindown reads of a unit in a directory laid out like a machine: "SOFT HARD" in bytes or "infinity", "default" if
 // nothing sets the limit, "unknown", "masked", "refuses" or "absent"; then, after tabs, the unit's own name, its file,
 // its drop-ins in order and the line that decides.
-// usage: read_unit [--user] ROOT UNIT, or read_unit [--user] ROOT --manager. tests/agree/units.py compares it with
-// systemd.
+// usage: read_unit [--wrong] [--user] ROOT UNIT..., or read_unit [--user] ROOT --manager. tests/agree/units.py and
+// running_units.py compare it with systemd. --wrong spoils it on purpose: the limits of drop-ins are forgotten.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "facts/unit_file.h"
@@ -25,6 +27,20 @@ std::string answer(const pindown::Fact<pindown::MemlockLimit>& fact) {
   return fact.missing == pindown::Missing::kAbsent ? "default" : "unknown";
 }
 
+/// Without the drop-ins a limit that one of them sets is nobody's.
+void forget_drop_ins(pindown::UnitFile& unit) {
+  const auto sets_it = [&unit](const std::string& path) { return unit.memlock.source.path.starts_with(path + ":"); };
+  if (std::ranges::none_of(unit.drop_ins, sets_it)) return;
+  unit.memlock = pindown::Fact<pindown::MemlockLimit>::none(pindown::Missing::kAbsent, {});
+}
+
+/// Takes the option away if it comes first.
+bool option(std::vector<std::string>& words, std::string_view name) {
+  if (words.empty() || words[0] != name) return false;
+  words.erase(words.begin());
+  return true;
+}
+
 std::string answer(const pindown::UnitFile& unit) {
   if (unit.refuses) return "refuses";
   if (unit.masked) return "masked";
@@ -36,10 +52,10 @@ std::string answer(const pindown::UnitFile& unit) {
 
 int main(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
-  const bool user = !words.empty() && words[0] == "--user";
-  if (user) words.erase(words.begin());
-  if (words.size() != 2) {
-    fmt::print(stderr, "usage: read_unit [--user] ROOT UNIT|--manager\n");
+  const bool wrong = option(words, "--wrong");
+  const bool user = option(words, "--user");
+  if (words.size() < 2) {
+    fmt::print(stderr, "usage: read_unit [--wrong] [--user] ROOT UNIT...|--manager\n");
     return 2;
   }
   const auto host = pindown::make_directory_host(words[0]);
@@ -52,8 +68,11 @@ int main(int argc, char** argv) {
     fmt::print("{}\t{}\n", answer(fact), fact.source.path);
     return 0;
   }
-  const pindown::UnitFile unit = pindown::collect_unit(**host, words[1], user);
-  fmt::print("{}\t{}\t{}\t{}\t{}\n", answer(unit), unit.name, unit.fragment.value.value_or(""),
-             fmt::join(unit.drop_ins, "|"), unit.memlock.source.path);
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    pindown::UnitFile unit = pindown::collect_unit(**host, words[i], user);
+    if (wrong) forget_drop_ins(unit);
+    fmt::print("{}\t{}\t{}\t{}\t{}\n", answer(unit), unit.name, unit.fragment.value.value_or(""),
+               fmt::join(unit.drop_ins, "|"), unit.memlock.source.path);
+  }
   return 0;
 }

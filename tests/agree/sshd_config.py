@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random sshd_config trees, read by the installed sshd (sshd -T) and by pindown (the program read_sshd).
 
-usage: sshd_config.py READ_SSHD [--seed N] [--cases N] [--keep DIRECTORY]
+usage: sshd_config.py READ_SSHD [--seed N] [--cases N] [--keep DIRECTORY] [--wrong]
 
 Runs itself as root in a mount namespace of its own, lays each tree over /etc/ssh there and asks sshd what it makes of
 UsePAM, or whether it ends. Prints one line: name, seed, cases, agreements, disagreements; each disagreement is kept
@@ -181,7 +181,7 @@ def compare(options):
         for name in ("ssh_host_ed25519_key", "ssh_host_ed25519_key.pub"):
             shutil.copy(os.path.join(work, name), os.path.join(root, "etc/ssh"))
         real, why = ask_sshd(root)
-        mine = subprocess.run([options.driver, root], capture_output=True, text=True, errors="replace", check=True)
+        mine = subprocess.run([options.driver] + ["--wrong"] * options.wrong + [root], capture_output=True, text=True, errors="replace", check=True)
         answer, _, reason = mine.stdout.rstrip("\n").partition("\t")
         counts[real] = counts.get(real, 0) + 1
         if answer == real:
@@ -195,8 +195,8 @@ def compare(options):
         print(f"{kept}: sshd says {real!r} ({why}), pindown {answer!r} ({reason})", file=sys.stderr)
     shutil.rmtree(work)
     spread = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
-    print(f"sshd_config: seed {options.seed}, {options.cases} cases ({spread}), {options.cases - differ} agreements, "
-          f"{differ} disagreements")
+    print(f"sshd_config: seed {options.seed}, {options.cases} cases ({spread}), {options.cases - differ} agree, "
+          f"{differ} disagree")
     # A generator whose trees all end the same way would prove nothing.
     return 1 if differ or (options.cases >= 50 and len(counts) < 3) else 0
 
@@ -207,6 +207,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--cases", type=int, default=300)
     parser.add_argument("--keep", default="agree-sshd-failed")
+    parser.add_argument("--wrong", action="store_true")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     options.driver = os.path.abspath(options.driver)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random trees of units, drop-ins and manager configuration, read by systemd and by pindown (the program read_unit).
 
-usage: units.py READ_UNIT [--seed N] [--cases N] [--keep DIRECTORY]
+usage: units.py READ_UNIT [--seed N] [--cases N] [--keep DIRECTORY] [--wrong]
        units.py --lay ROOT --seed N        lays one tree below ROOT and prints the units to ask about
 
 Each tree is laid over the unit directories in a mount namespace of its own, where the installed systemd loads it in its
@@ -10,7 +10,7 @@ test mode (`systemd --test`, as nobody): nothing is started, PID 1 is not asked.
 its drop-ins must be the same. Prints one line: name, seed, cases, agreements, disagreements; a case is one unit of one
 tree. Each disagreement is kept. Exit 0: all agree; 1: not; 77: systemd, unshare or root is missing.
 
-generate(seed) returns the same trees for other harnesses (`systemctl show` in a guest).
+running_units.py lays the same trees, of generate(seed), before a manager that runs.
 """
 import argparse
 import os
@@ -253,11 +253,14 @@ def ask_systemd(root, asked):
     return units
 
 
-def ask_pindown(driver, root, words, user=False):
-    done = subprocess.run([driver] + ["--user"] * user + [root] + words, capture_output=True, errors="surrogateescape", text=True)
-    if done.returncode != 0:
+def ask_pindown(driver, root, words, user=False, wrong=False):
+    """A list of fields for each of the words."""
+    command = [driver] + ["--wrong"] * wrong + ["--user"] * user + [root] + words
+    done = subprocess.run(command, capture_output=True, errors="surrogateescape", text=True)
+    lines = done.stdout.split("\n")[:-1]
+    if done.returncode != 0 or len(lines) != len(words):
         raise RuntimeError("read_unit failed: " + done.stderr[:3000])
-    return done.stdout.rstrip("\n").split("\t")
+    return [line.split("\t") for line in lines]
 
 
 # What the prlimit above makes of a unit without any limit; a real system manager would raise it to 8 MiB.
@@ -287,8 +290,8 @@ def compare(options):
         tree = generate(seed, "user")
         root = os.path.join(work, str(seed))
         tree.lay(root)
-        default = ask_pindown(options.driver, root, ["--manager"], user=True)[0]
-        mine = {name: ask_pindown(options.driver, root, [name]) for name in tree.asked}
+        default = ask_pindown(options.driver, root, ["--manager"], user=True)[0][0]
+        mine = dict(zip(tree.asked, ask_pindown(options.driver, root, tree.asked, wrong=options.wrong)))
         real = ask_systemd(root, tree.asked)
         bad = []
         for name in tree.asked:
@@ -319,7 +322,7 @@ def compare(options):
     shutil.rmtree(work)
     spread = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
     print(f"units: seed {options.seed}, {cases} cases in {seed - options.seed} trees ({spread}), "
-          f"{cases - differ} agreements, {differ} disagreements")
+          f"{cases - differ} agree, {differ} disagree")
     return 1 if differ or (cases > 500 and len(counts) < 3) else 0
 
 
@@ -330,6 +333,7 @@ def main():
     parser.add_argument("--cases", type=int, default=500)
     parser.add_argument("--keep", default="agree-units-failed")
     parser.add_argument("--lay", metavar="ROOT")
+    parser.add_argument("--wrong", action="store_true")
     options = parser.parse_args()
     if options.lay:
         tree = generate(options.seed)

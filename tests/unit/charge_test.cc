@@ -75,6 +75,45 @@ TEST(Charge, UnchargedPaths) {
   EXPECT_EQ(charge(in).answer, Answer::kRefused) << "peer memory is charged";
 }
 
+// As 2 guests answered (6.1 and 6.12, tests/agree/charge.py): whichever comes first of what is wrong.
+TEST(Charge, OrderOfErrors) {
+  ChargeInput in = plain(0, kMib);
+  in.invalid = true;
+  in.unreachable = true;
+  EXPECT_EQ(charge(in).error, EINVAL) << "before the limit, even of 0";
+  EXPECT_FALSE(charge(in).proof) << "nothing of the limit";
+  in.invalid = false;
+  EXPECT_EQ(charge(in).error, EPERM);
+  in.soft = Limit{64 * kKib};
+  EXPECT_EQ(charge(in).error, ENOMEM) << "before the memory is looked at";
+  in.soft = Limit::unlimited();
+  EXPECT_EQ(charge(in).error, EFAULT);
+  EXPECT_EQ(charge(in).answer, Answer::kRefused);
+}
+
+TEST(Charge, NoPagesAndTooMany) {
+  ChargeInput in = plain(64 * kKib, 0);
+  EXPECT_EQ(charge(in).error, EINVAL);
+  in.request = std::uint64_t{1} << 44;
+  EXPECT_EQ(charge(in).error, EINVAL) << "2^32 pages: before the limit is compared";
+  in.request = (std::uint64_t{1} << 44) - 4096;
+  EXPECT_EQ(charge(in).error, ENOMEM);
+  in.soft = Limit{0};
+  in.request = 0;
+  EXPECT_EQ(charge(in).error, EPERM) << "a limit of 0 is asked about before the pages are counted";
+}
+
+TEST(Charge, PagesOfAnAddress) {
+  EXPECT_EQ(spanned(4096, 4096), 4096U);
+  EXPECT_EQ(spanned(4095, 2), 8192U);
+  EXPECT_EQ(spanned(4096, 0), 0U);
+  EXPECT_EQ(spanned(1, 0), 4096U) << "no bytes within a page are a page";
+  EXPECT_FALSE(wraps(0ULL - 8192, 4096));
+  EXPECT_TRUE(wraps(0ULL - 8192, 8192)) << "the end is 0";
+  EXPECT_TRUE(wraps(0ULL - 8192, 4097)) << "rounded up to a page";
+  EXPECT_TRUE(wraps(1, ~0ULL));
+}
+
 TEST(Charge, SaysWhatItDoesNotKnow) {
   EXPECT_EQ(charge({}).answer, Answer::kUnknown);
   ChargeInput in = plain(8 * kMib, kMib);
