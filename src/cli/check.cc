@@ -159,7 +159,7 @@ std::optional<LiveFacts> facts_from_here(const std::vector<LogInput>& logs, bool
 
 /// The services that appear above the processes that are judged.
 std::vector<std::string> services_of(const LiveFacts& live) {
-  std::set<std::string> names = {"ssh.service", "sshd.service"};
+  std::set<std::string> names;
   for (const auto* chains : {&live.jobs, &live.daemons}) {
     for (const auto& chain : *chains) {
       for (const Process& process : chain) {
@@ -171,6 +171,13 @@ std::vector<std::string> services_of(const LiveFacts& live) {
   return {names.begin(), names.end()};
 }
 
+/// Whether sshd may have opened what is judged: it is above it, or a session is where it runs.
+bool has_session(const LiveFacts& live) {
+  const auto opened = [](const Process& p) { return p.comm.starts_with("sshd") || contains(p.cgroup, "/user.slice"); };
+  const auto any = [&opened](const auto& chain) { return std::ranges::any_of(chain, opened); };
+  return std::ranges::any_of(live.jobs, any) || std::ranges::any_of(live.daemons, any);
+}
+
 /// Whether something judged has a limit that somebody set, or failed to raise.
 bool has_limited(const LiveFacts& live) {
   const auto limited = [](const auto& chain) { return is_limited(chain.front()); };
@@ -180,7 +187,7 @@ bool has_limited(const LiveFacts& live) {
 /// What configures the limits of this machine's sessions and services; nothing is read where nothing is limited.
 void add_configuration(const Host& host, LiveFacts& live) {
   if (!has_limited(live)) return;
-  live.login = collect_login_configuration(host, services_of(live));
+  live.login = collect_login_configuration(host, services_of(live), has_session(live));
   add_login_facts(*live.login, live.machine);
   live.sessions = predict_sessions(host, live.jobs);
 }

@@ -116,12 +116,12 @@ std::optional<bool> is_newer_than_service(const Host& host, const UnitFile& unit
 
 }  // namespace
 
-LoginFacts collect_login_configuration(const Host& host, const std::vector<std::string>& units) {
+LoginFacts collect_login_configuration(const Host& host, const std::vector<std::string>& units, bool with_sshd) {
   LoginFacts facts;
   facts.live = host.live();
   facts.limits = collect_limits(host);
-  facts.sshd = collect_sshd(host);
-  facts.system_manager = collect_manager(host);
+  if (with_sshd) facts.sshd = collect_sshd(host);
+  if (!units.empty()) facts.system_manager = collect_manager(host);
   for (const std::string& name : units) {
     UnitFile& unit = facts.units[name] = collect_unit(host, name);
     unit.memlock_newer_than_service = is_newer_than_service(host, unit);

@@ -59,8 +59,9 @@ std::string user_manager_unit(const Account& account);
 
 LoginFacts collect_login(const Host& host, const LoginQuestion& question);
 
-/// Only what explains limits that are seen: limits.conf, sshd_config, the units named, the manager's defaults.
-LoginFacts collect_login_configuration(const Host& host, const std::vector<std::string>& units);
+/// Only what explains limits that are seen: limits.conf, the units named with the manager's defaults, and, where there
+/// is an sshd among what is judged, sshd_config.
+LoginFacts collect_login_configuration(const Host& host, const std::vector<std::string>& units, bool with_sshd);
 
 /// What the checks judge of it, as if it had been pasted: UsePAM, memlock lines of limits.conf, limits of units.
 void add_login_facts(const LoginFacts& login, Facts& machine);

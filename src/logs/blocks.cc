@@ -168,7 +168,8 @@ Block Blocks::next() {
   }
   const Slot& taken = slot(taken_++);
   if (taken.block.last) problem_ = taken.problem;
-  changed_.notify_all();
+  // Woken for each block, the second thread would sleep and wake as often.
+  if (begun_ - taken_ <= kFew) changed_.notify_all();
   return taken.block;
 }
 

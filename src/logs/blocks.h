@@ -56,7 +56,8 @@ class Blocks {
   const std::string& problem() const { return problem_; }
 
  private:
-  static constexpr std::size_t kSlots = 6;  // two are with the caller, two in work, two ready
+  static constexpr std::size_t kSlots = 10;  // two are with the caller, two in work, the rest ready
+  static constexpr std::size_t kFew = 2;     // begun and not taken: the second thread is woken to go on
   struct Slot {
     std::unique_ptr<char[]> data;
     std::size_t have = 0;

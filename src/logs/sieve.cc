@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <tuple>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -67,6 +68,8 @@ const std::vector<std::pair<std::uint32_t, double>>& ordinary_places() {
   return places;
 }
 
+constexpr auto kPlace = &std::pair<std::uint32_t, double>::first;
+
 bool is_ascii(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
@@ -78,7 +81,7 @@ std::vector<std::uint32_t> windows_of(std::string_view literal, std::size_t size
     const std::string_view window = literal.substr(at, size);
     double sum = 0;
     for (const char c : window) sum += rarity(c);
-    if (kOrdinary.find(window) != std::string_view::npos) sum /= 8;
+    if (std::ranges::binary_search(ordinary_places(), word_at(window.data()), {}, kPlace)) sum /= 8;
     if (!is_ascii(window)) sum = 0;
     rated.emplace_back(-sum, at);
   }
@@ -92,13 +95,15 @@ std::vector<std::uint32_t> windows_of(std::string_view literal, std::size_t size
 }  // namespace
 
 Sieve::Sieve(const std::vector<std::string_view>& literals)
-    : literals_(literals), hashed_((std::size_t{1} << kHashBits) / 64) {
+    : literals_(literals), first_(std::size_t{1} << kHashBits, kNone) {
   std::vector<std::uint32_t> order(literals_.size());
   std::iota(order.begin(), order.end(), 0U);
   // The shortest have the least choice.
   std::ranges::stable_sort(order, {}, [this](std::uint32_t id) { return literals_[id].size(); });
   for (const std::uint32_t id : order) add(id);
-  std::ranges::sort(probes_, {}, [](const Probe& probe) { return std::pair(probe.word, probe.id); });
+  std::ranges::sort(probes_, {}, [](const Probe& probe) { return std::tuple(hash(probe.word), probe.word, probe.id); });
+  for (std::size_t i = probes_.size(); i > 0; --i)
+    first_[hash(probes_[i - 1].word)] = static_cast<std::uint16_t>(i - 1);
 }
 
 /// Takes of the literal the window that lets the least more of ordinary text through; nothing more, if another literal
@@ -126,32 +131,32 @@ void Sieve::add(std::uint32_t id) {
   probes_.push_back({word_of(best), id, best});
 }
 
-/// The buckets, a bit each, whose tables let a byte through at place `k`, had each of them `word` as well.
-std::uint32_t Sieve::open_with(std::uint32_t word, std::size_t k, char c) const {
-  const auto byte = static_cast<unsigned char>(c);
-  const unsigned own = word >> (8 * k) & 0xFFU;
-  const unsigned low = (byte & 15U) == (own & 15U) ? 0xFFU : low_[k][byte & 15U];
-  return low & (byte >> 4 == own >> 4 ? 0xFFU : high_[k][byte >> 4]);
-}
-
-/// How much gets through each bucket with one more word: places of ordinary text, and, to tell equals apart, what its
-/// bytes' frequency alone lets expect.
+/// How much gets through each bucket with one more word: places of ordinary text, and, to tell equals apart, the share
+/// of all four bytes there are.
 std::array<double, Sieve::kBuckets> Sieve::passing_with(std::uint32_t word) const {
-  std::array<double, kBuckets> passing;
-  passing.fill(1);
-  const auto add = [](std::array<double, kBuckets>& to, std::uint32_t buckets, double what) {
-    for (; buckets != 0; buckets &= buckets - 1) to[static_cast<std::size_t>(std::countr_zero(buckets))] += what;
-  };
+  Tables low = low_;
+  Tables high = high_;
   for (std::size_t k = 0; k < kProbe; ++k) {
-    std::array<double, kBuckets> sum{};
-    for (const char c : kFrequent) add(sum, open_with(word, k, c), frequency(c));
-    for (std::size_t bucket = 0; bucket < kBuckets; ++bucket) passing[bucket] *= sum[bucket];
+    const unsigned byte = word >> (8 * k) & 0xFFU;
+    low[k][byte & 15U] = high[k][byte >> 4] = 0xFF;
   }
+  std::array<double, kBuckets> passing{};
   for (const auto& [place, times] : ordinary_places()) {
-    std::uint32_t open = 0xFF;
-    for (std::size_t k = 0; k < kProbe && open != 0; ++k)
-      open &= open_with(word, k, static_cast<char>(place >> (8 * k)));
-    add(passing, open, times);
+    unsigned open = 0xFF;
+    for (std::size_t k = 0; k < kProbe && open != 0; ++k) {
+      const unsigned byte = place >> (8 * k) & 0xFFU;
+      open &= static_cast<unsigned>(low[k][byte & 15U] & high[k][byte >> 4]);
+    }
+    for (; open != 0; open &= open - 1) passing[static_cast<std::size_t>(std::countr_zero(open))] += times;
+  }
+  for (std::size_t bucket = 0; bucket < kBuckets; ++bucket) {
+    const auto entries = [bucket](const std::array<std::uint8_t, 16>& table) {
+      return static_cast<double>(
+          std::ranges::count_if(table, [bucket](unsigned bits) { return (bits >> bucket & 1U) != 0; }));
+    };
+    double share = 1;
+    for (std::size_t k = 0; k < kProbe; ++k) share *= entries(low[k]) * entries(high[k]) / 256;
+    passing[bucket] += share;
   }
   return passing;
 }
@@ -174,16 +179,15 @@ void Sieve::open(std::uint32_t word, std::size_t bucket) {
     low_[k][byte & 15U] |= bit;
     high_[k][byte >> 4] |= bit;
   }
-  hashed_[hash(word) / 64] |= std::uint64_t{1} << (hash(word) % 64);
 }
 
 void Sieve::verify(std::string_view text, std::size_t at,
                    std::vector<std::pair<std::size_t, std::uint32_t>>& hits) const {
   const std::uint32_t word = word_at(text.data() + at);
-  if (!has_hash(word)) return;
-  for (auto probe = std::ranges::lower_bound(probes_, word, {}, &Probe::word);
-       probe != probes_.end() && probe->word == word; ++probe) {
-    if (probe->at > at) continue;
+  const std::uint32_t h = hash(word);
+  if (first_[h] == kNone) return;
+  for (auto probe = probes_.begin() + first_[h]; probe != probes_.end() && hash(probe->word) == h; ++probe) {
+    if (probe->word != word || probe->at > at) continue;
     if (text.substr(at - probe->at).starts_with(literals_[probe->id])) hits.emplace_back(at - probe->at, probe->id);
   }
 }

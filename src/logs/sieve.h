@@ -15,7 +15,7 @@ namespace pindown::logs {
 
 class Sieve {
  public:
-  /// Every literal has at least 4 bytes; its id is its index.
+  /// Every literal has at least 4 bytes, there are fewer than 65,535; its id is its index.
   explicit Sieve(const std::vector<std::string_view>& literals);
 
   /// Whether this processor has the instructions (AVX2); without them, LiteralSet is as quick.
@@ -26,7 +26,8 @@ class Sieve {
  private:
   static constexpr std::size_t kProbe = 4;    // bytes looked for of each literal
   static constexpr std::size_t kBuckets = 8;  // literals that share tables, a bit of each entry
-  static constexpr std::uint32_t kHashBits = 15;
+  static constexpr std::uint32_t kHashBits = 12;
+  static constexpr std::uint16_t kNone = 0xFFFF;
   struct Probe {
     std::uint32_t word = 0;  // the bytes looked for
     std::uint32_t id = 0;
@@ -36,19 +37,16 @@ class Sieve {
   using Tables = std::array<std::array<std::uint8_t, 16>, kProbe>;
   static std::uint32_t hash(std::uint32_t word) { return (word * 0x9E3779B1U) >> (32 - kHashBits); }
 
-  bool has_hash(std::uint32_t word) const { return (hashed_[hash(word) / 64] >> (hash(word) % 64) & 1U) != 0; }
-
   void add(std::uint32_t id);
   void open(std::uint32_t word, std::size_t bucket);
   std::pair<double, std::size_t> best_bucket(std::uint32_t word) const;
   std::array<double, kBuckets> passing_with(std::uint32_t word) const;
-  std::uint32_t open_with(std::uint32_t word, std::size_t k, char c) const;
   void verify(std::string_view text, std::size_t at, std::vector<std::pair<std::size_t, std::uint32_t>>& hits) const;
   std::size_t find_wide(std::string_view text, std::vector<std::pair<std::size_t, std::uint32_t>>& hits) const;
 
   std::vector<std::string_view> literals_;
-  std::vector<Probe> probes_;              // sorted by word
-  std::vector<std::uint64_t> hashed_;      // bit h: a probe's word has the hash h
+  std::vector<Probe> probes_;              // sorted by the hash of the word
+  std::vector<std::uint16_t> first_;       // by hash: the first of these, or kNone
   bool ascii_ = true;                      // of all probes: what the tables need
   std::array<double, kBuckets> passes_{};  // while the tables are made: what each bucket lets through
   Tables low_{};
