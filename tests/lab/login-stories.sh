@@ -30,7 +30,7 @@ client() {
   pkill -x mr && await 10 no_client
   : > said
   "$@" > said 2>&1 < /dev/null &
-  await "${patience-60}" grep -q KiB: said
+  (await "${patience-60}" grep -q KiB: said) || fail "the client says nothing: $(cat said; journalctl -q -n 20 -o cat)"
   pid=$(pgrep -x mr | tail -n 1)
   [ -n "$pid" ] || fail "there is no client: $(cat said)"
 }
