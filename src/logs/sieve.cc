@@ -125,7 +125,7 @@ void Sieve::add(std::uint32_t id) {
       if (more < least) least = more, bucket = where, best = at;
       if (least < 1) break;  // none
     }
-    open(word_of(best), bucket);
+    join(word_of(best), bucket);
   }
   ascii_ = ascii_ && is_ascii(literal.substr(best, kProbe));
   probes_.push_back({word_of(best), id, best});
@@ -171,7 +171,7 @@ std::pair<double, std::size_t> Sieve::best_bucket(std::uint32_t word) const {
   return best;
 }
 
-void Sieve::open(std::uint32_t word, std::size_t bucket) {
+void Sieve::join(std::uint32_t word, std::size_t bucket) {
   passes_[bucket] = passing_with(word)[bucket];
   const auto bit = static_cast<std::uint8_t>(1U << bucket);
   for (std::size_t k = 0; k < kProbe; ++k) {

@@ -38,7 +38,7 @@ class Sieve {
   static std::uint32_t hash(std::uint32_t word) { return (word * 0x9E3779B1U) >> (32 - kHashBits); }
 
   void add(std::uint32_t id);
-  void open(std::uint32_t word, std::size_t bucket);
+  void join(std::uint32_t word, std::size_t bucket);
   std::pair<double, std::size_t> best_bucket(std::uint32_t word) const;
   std::array<double, kBuckets> passing_with(std::uint32_t word) const;
   void verify(std::string_view text, std::size_t at, std::vector<std::pair<std::size_t, std::uint32_t>>& hits) const;
