@@ -292,21 +292,23 @@ A LimitMEMLOCK in the ssh unit is not needed for this.)page",
     {.code = "PD109",
      .slug = "process-older-than-fix",
      .title = "the process started before the limit was raised",
-     .page = {.meaning =
-                  R"page(The configuration is right and a fresh login shows it, but the job, or what started the job, is
+     .page =
+         {.meaning =
+              R"page(The configuration is right and a fresh login shows it, but the job, or what started the job, is
 older. Limits are inherited at fork and are not looked up again.)page",
-              .why =
-                  R"page(RLIMIT_MEMLOCK is copied from the parent at fork (kernel/fork.c, copy_signal()) and kept over
+          .why =
+              R"page(RLIMIT_MEMLOCK is copied from the parent at fork (kernel/fork.c, copy_signal()) and kept over
 execve; pam_limits acts once, when a session opens. So tmux and screen servers, ssh control
 masters, VS Code servers, jupyter, `ray start`, JVM executors and every shell that was already open
 keep what they had. A daemon needs a restart; a reload of sshd is the same process with the same
 limit.)page",
-              .recognised =
-                  R"page(A fresh shell in the input has enough and limits.conf allows it, while the limits of the job
+          .recognised =
+              R"page(A fresh shell in the input has enough and limits.conf allows it, while the limits of the job
 itself are low and neither Slurm nor a container set them. Without limits.conf it is a candidate.
 Live: what a session opened now, in the same way (ssh, su, sudo, cron ...), would get; for a service, that the file of
 its LimitMEMLOCK line was written after the service was last started (systemd 236 and later).)page",
-              .fix = R"page(A service is restarted: `systemctl daemon-reload && systemctl restart UNIT`. Otherwise find the old parent, end
+          .fix =
+              R"page(A service is restarted: `systemctl daemon-reload && systemctl restart UNIT`. Otherwise find the old parent, end
 it, and start it again from a new login:
 
     ps -o pid,ppid,lstart,args --forest -u "$USER"
@@ -314,7 +316,7 @@ it, and start it again from a new login:
 Or raise it in place, parent first, so that its next children inherit it (root, if hard is low too):
 
     prlimit --pid PID --memlock=unlimited)page",
-              .ignore_when = "The job will be started again from a new session anyway."},
+          .ignore_when = "The job will be started again from a new session anyway."},
      .eval = login::process_older_than_fix},
 
     {.code = "PD110",
