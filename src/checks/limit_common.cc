@@ -49,7 +49,7 @@ Standing of_incident(const Situation& s) {
   if (s.limit_cleared()) return Standing::kCleared;
   if (!s.enomem_possible()) return s.has_errno(EPERM) && charged ? of_guilt(s) : Standing::kNone;
   const bool over_verbs = charged || (bare && s.run && s.run->net_ib);
-  const Standing guilt = over_verbs && !capability_open(s) ? of_guilt(s) : Standing::kNone;
+  const Standing guilt = over_verbs && !capability_open(s) && !root_passes(s) ? of_guilt(s) : Standing::kNone;
   return guilt == Standing::kNone ? Standing::kPossible : guilt;
 }
 
@@ -161,6 +161,13 @@ bool charged_call(const Situation& s) {
 bool capability_open(const Situation& s) {
   if (!s.process || s.ipc_lock.usable || !s.process->caps || !s.process->caps->effective) return false;
   return has_cap(*s.process->caps->effective, kCapIpcLock) && !s.process->initial_userns;
+}
+
+bool root_passes(const Situation& s) {
+  if (!s.incident || !s.process || s.ipc_lock.usable || containerised(s) || s.pod_like_name()) return false;
+  const Process& p = *s.process;
+  if (p.kind != ProcessKind::kJob || (p.caps.known() && p.caps->effective)) return false;
+  return p.euid ? *p.euid == 0 : p.user == "root";
 }
 
 bool blamed(const Situation& s) {
@@ -472,6 +479,8 @@ Remedy unit_infinity(std::string_view unit) {
   Remedy r;
   r.id = "unit-limit-infinity";
   r.title = fmt::format("give {} LimitMEMLOCK=infinity and restart it", name);
+  if (name == "UNIT.service")
+    r.title = "give the service that starts the job (its name for UNIT) LimitMEMLOCK=infinity";
   r.commands = {
       fmt::format("mkdir -p /etc/systemd/system/{}.d", name),
       fmt::format("printf '[Service]\\nLimitMEMLOCK=infinity\\n' > /etc/systemd/system/{}.d/90-pindown-memlock.conf",
@@ -506,7 +515,9 @@ Starter starter_of(const Situation& s, std::string_view unit) {
   if (has_launcher(s, {"torque", "pbs"})) {
     return {"pbs_mom, on each node; jobs started from now on inherit it", "$(pidof -s pbs_mom)"};
   }
-  if (over_ssh(s)) return {"sshd, on each node; sessions opened from now on inherit it", "$(pgrep -o -x sshd)"};
+  if (over_ssh(s))
+    return {"sshd, on each node; sessions opened from now on inherit it, unless pam_limits sets or resets it",
+            "$(pgrep -o -x sshd)"};
   return {"the shell that starts the next run (type it there)", "$$"};
 }
 

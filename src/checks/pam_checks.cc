@@ -120,7 +120,9 @@ Outcome judge_line(const Situation& s, const LimitsConfLine& line, const LinePro
   const bool proven = equal && s.limit.of_job;
   Outcome out = limits::limit_finding(s, proven ? Certainty::kProven : Certainty::kLikely, 72,
                                       what + (equal ? ", which is just the limit seen" : ""), {cite(line.source)});
-  out.remedies = {rewrite_line(), limits::prlimit_now(s)};
+  // A new session would get the line's value again; only what runs now can be raised.
+  out.remedies = {rewrite_line()};
+  if (s.kind == SubjectKind::kProcess) out.remedies.push_back(limits::prlimit_now(s));
   return out;
 }
 
@@ -378,6 +380,11 @@ Outcome limits_conf_not_for_root(const Situation& s) {
     return candidate(45, "on Debian and Ubuntu `*` and `@group` do not cover root",
                      "grep -h PRETTY_NAME /etc/os-release");
   }
+  if (limits::root_passes(s)) {
+    return candidate(40,
+                     fmt::format("`{}` does not cover root here, but root usually has CAP_IPC_LOCK", words(*general)),
+                     "grep CapEff /proc/PID/status  # PID of a rank, while it runs: bit 14 is CAP_IPC_LOCK");
+  }
   if (!limits::guilty(standing)) {
     return candidate(
         58, fmt::format("`{}` does not cover root here; whether that is the job's limit is not shown", words(*general)),
@@ -411,7 +418,9 @@ Outcome limits_conf_overridden(const Situation& s) {
   remedy.id = "limits-conf-remove-winner";
   remedy.title = "remove or raise the line that wins, log in again";
   remedy.commands = {"grep -rn memlock /etc/security/limits.conf /etc/security/limits.d/"};
-  out.remedies = {remedy, limits::prlimit_now(s)};
+  // A new session would get the winning line's value again; only what runs now can be raised.
+  out.remedies = {remedy};
+  if (s.kind == SubjectKind::kProcess) out.remedies.push_back(limits::prlimit_now(s));
   return out;
 }
 

@@ -102,6 +102,17 @@ Outcome limit_candidate(const Situation& s) {
                      "export NCCL_DEBUG=INFO  # in the job's environment, then run it again");
   }
   if (auto weak = weak_candidate(s)) return *weak;
+  if (limits::root_passes(s) && s.soft()) {
+    return candidate(40, fmt::format("the limit is {}, but root usually has CAP_IPC_LOCK", format_limit(*s.soft())),
+                     "grep CapEff /proc/PID/status  # PID of a rank, while it runs: bit 14 is CAP_IPC_LOCK");
+  }
+  if (s.limit.of_job && s.soft() && !s.no_errno()) {
+    return candidate(
+        weight,
+        fmt::format("ENOMEM is what the limit check answers; the limit is {}: what was pinned before decides",
+                    format_limit(*s.soft())),
+        "grep -E 'VmPin|CapEff' /proc/PID/status  # PID of a rank, just before it fails");
+  }
   if (s.failure() == logs::Kind::kAllocPd || look::gpu_buffer(s)) weight = 35;
   if (weight == 50 && (limits::containerised(s) || s.under_slurm()))
     weight = 45;  // those links have codes of their own
@@ -487,8 +498,7 @@ Outcome process_older_than_fix(const Situation& s) {
   Outcome out =
       limits::limit_finding(s, Certainty::kLikely, 66, summary,
                             {cite(shell->memlock.source, "a fresh shell"), cite(s.facts->limits_conf.front().source)});
-  out.remedies = {from_new_session("restart what starts the job (ray, jupyter, tmux, ssh master) from a new login"),
-                  limits::prlimit_now(s)};
+  out.remedies = {from_new_session("restart what starts the job (ray, jupyter, tmux, ssh master) from a new login")};
   return out;
 }
 

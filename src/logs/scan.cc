@@ -21,7 +21,7 @@ constexpr std::size_t kHead = std::size_t{128} << 10;  // delivered whole: banne
 constexpr std::size_t kTail = std::size_t{64} << 10;   // delivered whole: tells whether the job went on
 constexpr std::uint64_t kFollow = 12;                  // lines after a trigger: trace lines, exception texts
 constexpr std::uint64_t kFollowedTriggers = 2000;      // beyond, triggers are delivered alone
-constexpr std::uint64_t kFollowedAlike = 64;          // of one literal
+constexpr std::uint64_t kFollowedAlike = 64;           // of one literal
 
 /// One set of literals, searched by whichever engine fits the size.
 class Finder {

@@ -7,7 +7,7 @@ expect 1 "$PINDOWN" check --color always "$FAULT"
 has out "$esc"
 expect 1 "$PINDOWN" check --color never "$FAULT"
 lacks out "$esc"
-script -qec "'$PINDOWN' check '$FAULT'" typescript > out 2> err || true
+TERM=xterm script -qec "'$PINDOWN' check '$FAULT'" typescript > out 2> err || true
 has out "$esc"
-NO_COLOR=1 script -qec "'$PINDOWN' check '$FAULT'" typescript > out 2> err || true
+TERM=xterm NO_COLOR=1 script -qec "'$PINDOWN' check '$FAULT'" typescript > out 2> err || true
 lacks out "$esc"
