@@ -471,7 +471,14 @@ Outcome soft_below_hard(const Situation& s) {
   const std::string summary = fmt::format("the hard limit ({}) would do, the soft limit ({}) is what counts",
                                           format_limit(*s.limit.hard), format_limit(*s.soft()));
   Outcome out = limits::limit_finding(s, limits::certainty_of(standing), 65, summary);
-  out.remedies = {limits::soft_to_hard(s.limit.hard), limits::prlimit_now(s, true)};
+  if (s.incident && limits::over_ssh(s)) {
+    // A script on the node of mpirun raises nothing where the ranks are.
+    Remedy on_node = limits::limits_d();
+    on_node.title += ", on the node of the rank";
+    out.remedies = {std::move(on_node), limits::prlimit_now(s, true)};
+  } else {
+    out.remedies = {limits::soft_to_hard(s.limit.hard), limits::prlimit_now(s, true)};
+  }
   return out;
 }
 

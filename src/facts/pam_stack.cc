@@ -266,7 +266,8 @@ void add_pam_conf(const Host& host, PamConf& conf) {
 void add_modules_of(const Host& host, const std::string& directory, PamConf& conf) {
   const auto names = host.list(directory);
   if (!names) return;
-  conf.modules_known = true;
+  // A directory without a single module was not copied with the rest.
+  conf.modules_known |= std::ranges::any_of(*names, [](const std::string& name) { return name.ends_with(".so"); });
   for (const std::string& name : *names) conf.modules.insert(name);
 }
 
