@@ -10,8 +10,9 @@ namespace pindown {
 namespace {
 
 constexpr std::size_t kMostName = 253;    // RFC 1035, 2.3.4
-constexpr std::size_t kMostSet = 4096;    // of text
-constexpr std::size_t kMostBrackets = 4;  // "rack[1-2]node[01-16]"; each is tried at each place it may end
+constexpr std::size_t kMostSet = 1024;    // of text
+constexpr std::size_t kMostBrackets = 3;  // "rack[1-2]node[01-16]"
+constexpr std::size_t kMostDigits = 9;    // of one number
 
 bool is_folded(std::string_view name) {
   return contains(name, "[") || contains(name, ",");
@@ -57,12 +58,16 @@ bool folded_has(std::string_view folded, std::string_view name, std::size_t brac
   if (name.size() < open || !iequals(name.substr(0, open), folded.substr(0, open))) return false;
   name.remove_prefix(open);
   const auto digits = std::min(name.find_first_not_of("0123456789"), name.size());
+  if (digits > kMostDigits) return false;
+  // The number ends where the digits do, unless the next bracket goes on with them: "n[1-2][0-9]".
+  const std::string_view behind = folded.substr(close + 1);
+  const bool goes_on = !behind.empty() && (behind.front() == '[' || is_digit(behind.front()));
   const auto ranges = split(folded.substr(open + 1, close - open - 1), ',');
-  for (std::size_t size = digits; size > 0; --size) {
+  for (std::size_t size = digits; size > 0 && (goes_on || size == digits); --size) {
     const std::string_view number = name.substr(0, size);
     const bool here =
         std::ranges::any_of(ranges, [number](std::string_view range) { return range_has(range, number); });
-    if (here && folded_has(folded.substr(close + 1), name.substr(size), brackets - 1)) return true;
+    if (here && folded_has(behind, name.substr(size), brackets - 1)) return true;
   }
   return false;
 }

@@ -163,6 +163,9 @@ TEST(HostName, SameHostHoweverItIsWritten) {
       {"node[", "node1", false},
       {"node[1-99999999999999999999]", "node5", false},
       {"node[]", "node", false},
+      {"n[1-2][0-9]", "n17", true},
+      {"n[1-2][0-9]", "n37", false},
+      {"node[1-9999999999]", "node1234567890", false},
   };
   for (const Row& row : rows) {
     EXPECT_EQ(same_host(row.a, row.b), row.same) << row.a << ' ' << row.b;
@@ -177,6 +180,17 @@ TEST(HostName, NodeSetsAreClosedAndPlain) {
   for (const char* text : {"", "12", "node[1", "node]1[", "two words", "a[[1]]", "#", "-node1", "x=1"}) {
     EXPECT_FALSE(is_node_set(text)) << text;
   }
+}
+
+TEST(HostName, AHostileSetCostsLittle) {
+  std::string set = "a";
+  for (int bracket = 0; bracket < 4; ++bracket) {
+    set += "[0-0";
+    while (set.size() < 250U * static_cast<unsigned>(bracket + 1)) set += ",0-0";
+    set += "]";
+  }
+  const std::string name = "a" + std::string(200, '1');
+  for (int i = 0; i < 10'000; ++i) EXPECT_FALSE(same_host(set, name));
 }
 
 }  // namespace
