@@ -90,6 +90,7 @@ bool set_has(std::string_view set, std::string_view name) {
 }  // namespace
 
 bool same_host(std::string_view a, std::string_view b) {
+  if (a == kUnknownHost || b == kUnknownHost) return false;
   if (a == b) return true;
   if (is_folded(a) && !is_folded(b)) return set_has(a, b);
   if (is_folded(b) && !is_folded(a)) return set_has(b, a);

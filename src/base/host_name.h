@@ -6,6 +6,9 @@
 
 namespace pindown {
 
+/// Some machine, it is not known which: no two of these are known to be one.
+constexpr std::string_view kUnknownHost = "?";
+
 /// "node2", "NODE2" and "node2.cluster.example" are one; addresses are compared whole. Each may be a folded set,
 /// "node[01-04,07]" or "node1,node2", as clush -b, dshbak -c and Slurm write them: then any member may be it.
 bool same_host(std::string_view a, std::string_view b);

@@ -228,14 +228,20 @@ Remedy service_ulimit(const std::string& unit) {
   Remedy r;
   r.id = "remove-ulimit-line";
   r.title = "remove the ulimit (or setrlimit) in what the service runs, restart it";
-  r.commands = {fmt::format("systemctl cat {} | grep -E '^Exec'   # then look for ulimit in that script", name),
-                fmt::format("systemctl restart {}", name)};
+  r.commands = {
+      fmt::format(
+          "systemctl show -p NeedDaemonReload {}   # yes: systemd has not read the unit; then daemon-reload first",
+          name),
+      fmt::format("systemctl cat {} | grep -E '^Exec'   # then look for ulimit in that script", name),
+      fmt::format("systemctl restart {}", name)};
   r.verify = fmt::format("grep 'locked memory' /proc/$(systemctl show -p MainPID --value {})/limits", name);
   return r;
 }
 
-/// The first process of a service has less than its unit says, and the unit was not changed since.
+/// The first process of a service has less than its unit says, although the files of the unit are older than its start.
+/// (systemd may still not have read them: a restart without daemon-reload.)
 Outcome lowered_by_service(const Situation& s, int at) {
+  if (contains(s.process->cgroup, "/user@")) return not_applicable();
   const TrailLink& link = link_at(*s.trail, at);
   const UnitLimit* unit = limits::unit_limit(*s.facts, limits::service_of(s.process->cgroup));
   const bool its_own = unit != nullptr && link.name == unit->unit;
@@ -246,7 +252,7 @@ Outcome lowered_by_service(const Situation& s, int at) {
                   limits::plain(link.name, 40), format_limit(*unit->memlock.soft), format_limit(*link.soft));
   Outcome out = limits::limit_finding(
       s, Certainty::kLikely, 78, summary,
-      {cite(unit->source, "the unit, unchanged since the start"), limits::cite_link(link, "its process has")});
+      {cite(unit->source, "the unit, older than the start"), limits::cite_link(link, "its process has")});
   out.remedies = {service_ulimit(link.name), limits::prlimit_now(s)};
   return out;
 }
@@ -413,6 +419,7 @@ Outcome session_older_than_fix(const Situation& s) {
 Outcome service_older_than_fix(const Situation& s) {
   const int at = s.trail ? set_at(*s.trail) : -1;
   if (!limits::guilty(limits::standing(s)) || at <= 0 || limits::session_link(s.trail) >= 0) return not_applicable();
+  if (contains(s.process->cgroup, "/user@")) return not_applicable();
   const TrailLink& link = link_at(*s.trail, at);
   const UnitLimit* unit = limits::unit_limit(*s.facts, limits::service_of(s.process->cgroup));
   if (unit == nullptr || link.name != unit->unit || !limits::is_manager(link_at(*s.trail, at - 1)))

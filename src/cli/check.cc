@@ -163,6 +163,7 @@ std::vector<std::string> services_of(const LiveFacts& live) {
   for (const auto* chains : {&live.jobs, &live.daemons}) {
     for (const auto& chain : *chains) {
       for (const Process& process : chain) {
+        if (contains(process.cgroup, "/user@")) continue;  // a user manager's unit, which has another file
         const std::string_view unit = service_of_cgroup(process.cgroup);
         if (!unit.empty() && names.size() < 256) names.emplace(unit);
       }

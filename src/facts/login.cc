@@ -111,7 +111,13 @@ std::optional<bool> is_newer_than_service(const Host& host, const UnitFile& unit
   const auto written = host.changed(place.substr(0, place.rfind(':')));
   const auto started = host.changed(fmt::format("/run/systemd/units/invocation:{}", unit.name));
   if (!written || !started) return std::nullopt;
-  return *written > *started;
+  if (*written > *started) return true;
+  // What was in force at the start may have stood in a drop-in that is gone.
+  for (const char* directory : {"/etc/systemd/system", "/run/systemd/system"}) {
+    const auto changed = host.changed(fmt::format("{}/{}.d", directory, unit.name));
+    if (changed && *changed > *started) return std::nullopt;
+  }
+  return false;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "base/text.h"
 #include "facts/collect_detail.h"
@@ -91,12 +92,19 @@ Fact<std::string> dpkg_version(std::string_view status, std::string_view name) {
 /// Its own query program, because the database has three formats and none is text. Nothing if it does not answer.
 std::map<std::string, Fact<std::string>> ask_rpm(const Host& host, std::vector<std::string>& problems) {
   if (!host.live() || !(host.exists("/var/lib/rpm") || host.exists("/usr/lib/sysimage/rpm"))) return {};
+  // Once a run: the answer is the same for every session, and a database that hangs shall cost its two seconds once.
+  static std::optional<std::map<std::string, Fact<std::string>>> answered;
+  if (answered) return *answered;
+  answered.emplace();
   std::vector<std::string> arguments = {"-q", "--qf", "%{NAME}\\t%{VERSION}-%{RELEASE}\\n"};
   for (const Name& name : kNames) arguments.emplace_back(name.rpm);
   const auto printed = run_system_program("/usr/bin/rpm", arguments, std::chrono::seconds(2), 64U << 10);
-  if (printed) return parse_rpm_versions(*printed);
-  note_problem(problems, printed.error());
-  return {};
+  if (printed) {
+    answered = parse_rpm_versions(*printed);
+  } else {
+    note_problem(problems, printed.error());
+  }
+  return *answered;
 }
 
 void derive_from_release(const Distribution& distro, Packages& out) {
@@ -145,9 +153,10 @@ Packages collect_packages(const Host& host, const Distribution& distro, std::vec
                                     ? dpkg_version(*status, name.debian)
                                     : Fact<std::string>::none(missing_of(status.error().kind), "/var/lib/dpkg/status");
   }
-  if (status) return out;
-  note_problem(problems, status.error());
-  if (status.error().kind != HostErrorKind::kNotFound) return out;
+  if (out.versions[kPamPackage].known()) return out;
+  if (!status) note_problem(problems, status.error());
+  if (!status && status.error().kind != HostErrorKind::kNotFound) return out;
+  // Without PAM in it the file is a tool's on a system of rpm's.
   const auto asked = ask_rpm(host, problems);
   const auto pam = asked.find(kPamPackage);
   if (pam != asked.end() && pam->second.known()) {

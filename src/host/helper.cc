@@ -77,6 +77,16 @@ Ending read_until_closed(int input, Clock::time_point until, std::size_t max_byt
   }
 }
 
+/// Lets a program close what it holds: rpm, killed, may leave its database locked for everybody after it. One that does
+/// not listen is left to finish.
+void end_gently(pid_t child, int& status) {
+  ::kill(child, SIGTERM);
+  for (int tries = 0; tries < 20; ++tries) {
+    if (::waitpid(child, &status, WNOHANG) != 0) return;
+    ::poll(nullptr, 0, 50);
+  }
+}
+
 /// What a program printed and how it ended (waitpid's status).
 struct Ran {
   std::string out;
@@ -84,7 +94,8 @@ struct Ran {
 };
 
 std::expected<Ran, HostError> run(const std::string& path, const std::vector<std::string>& arguments,
-                                  char* const* environment, std::chrono::milliseconds limit, std::size_t max_bytes) {
+                                  char* const* environment, std::chrono::milliseconds limit, std::size_t max_bytes,
+                                  bool gently) {
   std::array<int, 2> pipe{};
   if (::pipe2(pipe.data(), O_CLOEXEC) != 0)
     return failure(HostErrorKind::kError, fmt::format("cannot run {}: {}", path, std::strerror(errno)));
@@ -99,8 +110,12 @@ std::expected<Ran, HostError> run(const std::string& path, const std::vector<std
   Ran ran;
   const Ending ending = read_until_closed(pipe[0], Clock::now() + limit, max_bytes, ran.out);
   ::close(pipe[0]);
-  if (ending != Ending::kClosed) ::kill(child, SIGKILL);
-  while (::waitpid(child, &ran.status, 0) < 0 && errno == EINTR) {
+  if (ending != Ending::kClosed && gently) {
+    end_gently(child, ran.status);
+  } else {
+    if (ending != Ending::kClosed) ::kill(child, SIGKILL);
+    while (::waitpid(child, &ran.status, 0) < 0 && errno == EINTR) {
+    }
   }
   if (ending == Ending::kTooLong)
     return failure(HostErrorKind::kError, fmt::format("{} did not answer in {} ms", path, limit.count()));
@@ -114,7 +129,7 @@ std::expected<std::string, HostError> run_helper(std::string_view name, const st
                                                  std::chrono::milliseconds limit, std::size_t max_bytes) {
   const std::string path = find_helper(name);
   if (path.empty()) return failure(HostErrorKind::kNotFound, fmt::format("{} is not installed beside pindown", name));
-  auto ran = run(path, arguments, environ, limit, max_bytes);
+  auto ran = run(path, arguments, environ, limit, max_bytes, false);
   if (!ran) return std::unexpected(ran.error());
   if (WIFEXITED(ran->status) && WEXITSTATUS(ran->status) == 2)
     return failure(HostErrorKind::kNotFound, fmt::format("{} found no libibverbs", path));
@@ -128,7 +143,7 @@ std::expected<std::string, HostError> run_system_program(const std::string& path
                                                          std::chrono::milliseconds limit, std::size_t max_bytes) {
   std::array<std::string, 3> words = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "HOME=/"};
   const std::array<char*, 4> environment = {words[0].data(), words[1].data(), words[2].data(), nullptr};
-  auto ran = run(path, arguments, environment.data(), limit, max_bytes);
+  auto ran = run(path, arguments, environment.data(), limit, max_bytes, true);
   if (!ran) return std::unexpected(ran.error());
   if (!WIFEXITED(ran->status))
     return failure(HostErrorKind::kError, fmt::format("{} was ended by signal {}", path, WTERMSIG(ran->status)));

@@ -33,8 +33,8 @@ class Host {
   /// Target of a symbolic link (readlink), not resolved.
   virtual std::expected<std::string, HostError> link(std::string_view path) const = 0;
   virtual bool exists(std::string_view path) const = 0;
-  /// When the file, or the link itself, was last written or put there (st_ctime, nanoseconds). Of the live machine
-  /// only: in a directory it is the time of the copy.
+  /// When the file, or the link itself or what it names, was last written or put there (st_ctime, nanoseconds). Of the
+  /// live machine only: in a directory it is the time of the copy.
   virtual std::optional<std::int64_t> changed(std::string_view) const { return std::nullopt; }
   /// True only for the machine pindown runs on: system calls about it make sense.
   virtual bool live() const = 0;

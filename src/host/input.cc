@@ -219,7 +219,9 @@ std::expected<std::unique_ptr<InputStream>, HostError> open_input(const std::str
     if (const auto opened = stream->open(); !opened) return std::unexpected(opened.error());
     return as_utf8(std::move(stream));
   }
-  const bool regular = S_ISREG(info.st_mode);
+  // What stands before the place where the caller left its standard input is not ours.
+  const bool from_start = path != "-" || ::lseek(fd->get(), 0, SEEK_CUR) == static_cast<off_t>(head.size());
+  const bool regular = S_ISREG(info.st_mode) && from_start;
   const std::uint64_t size = regular ? static_cast<std::uint64_t>(info.st_size) : 0;
   const bool utf16 = has_utf16_mark(head);
   auto plain = std::make_unique<PlainStream>(std::move(*fd), path, size, std::move(head), regular);

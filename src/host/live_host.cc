@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "host/descriptor.h"
@@ -55,7 +56,13 @@ class LiveHost final : public Host {
     const CPath c_path(path);
     struct stat info{};
     if (!c_path.valid() || ::lstat(c_path.c_str(), &info) != 0) return std::nullopt;
-    return std::int64_t{info.st_ctim.tv_sec} * 1'000'000'000 + info.st_ctim.tv_nsec;
+    const auto time = [](const struct stat& of) {
+      return std::int64_t{of.st_ctim.tv_sec} * 1'000'000'000 + of.st_ctim.tv_nsec;
+    };
+    const std::int64_t own = time(info);
+    // A link is as new as what it names.
+    if (!S_ISLNK(info.st_mode) || ::stat(c_path.c_str(), &info) != 0) return own;
+    return std::max(own, time(info));
   }
 
   bool live() const override { return true; }

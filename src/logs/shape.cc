@@ -78,7 +78,7 @@ class ShapeRun {
     if (!s_.group_.hosts.empty() && !frame.shape.group_mark) {
       frame.set_launcher("pdsh");
       frame.set_host(s_.group_.hosts, Origin::kWrapper);
-      frame.shape.wrapper = s_.group_.hosts + ": ";
+      if (s_.group_.hosts != kUnknownHost) frame.shape.wrapper = s_.group_.hosts + ": ";
     }
     text(raw_, std::move(frame), 0);
     return std::move(out_);
@@ -285,15 +285,22 @@ void Shaper::follow_group(std::uint64_t line, std::string_view raw) {
   constexpr std::size_t kShortestRule = 4;
   constexpr std::size_t kLongestRule = 200;
   while (!raw.empty() && (is_blank(raw.back()) || raw.back() == '\r')) raw.remove_suffix(1);
-  if (group_.line + 1 != line || raw.starts_with("$ ") || raw.starts_with("# ")) group_ = {};
+  if (group_.line + 1 != line) {
+    // A heading may have been among the lines that were not seen: whose these are is unknown, and not nobody's.
+    const bool was_open = !group_.hosts.empty();
+    group_ = {};
+    if (was_open) group_.hosts = kUnknownHost;
+  }
+  if (raw.starts_with("$ ") || raw.starts_with("# ")) group_ = {};
   group_.line = line;
   group_.closing = false;
   const bool rule = raw.size() >= kShortestRule && raw.size() < kLongestRule && raw.find_first_not_of('-') == kNpos;
   if (!rule) {
-    // "node[01-04] (4)": the number is how many hosts these are. A heading between rules is a word; hosts that need
-    // grouping have numbers.
+    // "node[01-04] (4)": the number is how many hosts these are. A heading that is a plain word is no host: those that
+    // need grouping are numbered or have names of several parts.
     const std::string_view hosts = raw.substr(0, raw.find(" ("));
-    const bool header = !group_.rule.empty() && group_.header.empty() && std::ranges::any_of(hosts, is_digit);
+    const bool header = !group_.rule.empty() && group_.header.empty() &&
+                        std::ranges::any_of(hosts, [](char c) { return is_digit(c) || c == '-'; });
     group_.header = header && is_node_set(hosts) ? std::string(hosts) : std::string();
     if (group_.header.empty()) group_.rule.clear();
   } else if (!group_.header.empty() && group_.rule == raw) {

@@ -45,6 +45,8 @@ class Shaper {
  public:
   /// `raw` has no '\n'; a trailing '\r' is fine. Lines longer than 64 KiB are cut.
   std::vector<ShapedLine> feed(std::uint64_t line, std::string_view raw);
+  /// Whether the newest line stands in output grouped by hosts: equal lines of two groups are two hosts'.
+  bool grouped() const { return !group_.hosts.empty(); }
   /// What still waits (a CRI or json-file partial line at the end of the log).
   std::vector<ShapedLine> finish();
 
@@ -62,7 +64,7 @@ class Shaper {
   };
   /// "----", "node[01-04] (4)", "----": what follows was said by these hosts alike (clush -b, dshbak -c).
   struct Group {
-    std::string hosts;       // of the open group; "" if none is
+    std::string hosts;       // of the open group; "" if none is, kUnknownHost after a gap
     std::string rule;        // a line of dashes, and then perhaps
     std::string header;      // the line after it
     bool closing = false;    // the newest line is the second rule

@@ -112,7 +112,7 @@ class LogReader {
   LogReader(LogInput& out, const std::string& path) : out_(out), events_(path), paste_(out.facts, path) {}
 
   void feed(std::uint64_t line, std::string_view text) {
-    if (const auto event = repeats_.find(text)) {
+    if (const auto event = shaper_.grouped() ? std::nullopt : repeats_.find(text)) {
       events_.repeat(*event);
       paste_.end_block();
       return;
@@ -120,7 +120,7 @@ class LogReader {
     const auto lines = shaper_.feed(line, text);
     for (const logs::ShapedLine& shaped : lines) take(shaped);
     const bool whole = lines.size() == 1 && lines.front().line == line;
-    if (!whole) return;
+    if (!whole || shaper_.grouped()) return;
     if (events_.counted()) repeats_.learn_alike(text, *events_.counted());
     if (const auto event = events_.latest(); event && is_failure(events_.kind(*event)))
       repeats_.learn_same(text, *event);

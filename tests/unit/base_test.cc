@@ -163,6 +163,8 @@ TEST(HostName, SameHostHoweverItIsWritten) {
       {"node[", "node1", false},
       {"node[1-99999999999999999999]", "node5", false},
       {"node[]", "node", false},
+      {"?", "?", false},
+      {"?", "node1", false},
       {"n[1-2][0-9]", "n17", true},
       {"n[1-2][0-9]", "n37", false},
       {"node[1-9999999999]", "node1234567890", false},
