@@ -95,13 +95,13 @@ def main():
                           check=True).stdout.splitlines()
     if not len(real) == len(said) == len(cases):
         sys.exit(f"charge: {len(cases)} cases, {len(real)} answers of the kernel, {len(said)} of the model")
-    differ = [(case, kernel, model) for case, kernel, model in zip(cases, real, said) if kernel != model]
-    for case, kernel, model in differ[:20]:
-        print(f"  {case}: the kernel says {kernel}, the model {model}")
+    differ = [(case, seen, model) for case, seen, model in zip(cases, real, said) if seen != model]
+    for case, seen, model in differ[:20]:
+        print(f"  {case}: the kernel says {seen}, the model {model}")
     if args.keep and differ:
         path = pathlib.Path(args.keep) / f"charge-{args.guest}-{args.seed}.txt"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(f"{case}\t{kernel}\t{model}\n" for case, kernel, model in differ))
+        path.write_text("".join(f"{case}\t{seen}\t{model}\n" for case, seen, model in differ))
     spread = ", ".join(f"{count} {name}" for name, count in sorted(collections.Counter(map(named, real)).items()))
     print(f"charge ({args.guest}, {kernel}): seed {args.seed}, {len(cases)} cases ({spread}), {len(cases) - len(differ)} agree, {len(differ)} disagree")
     sys.exit(1 if differ else 0)
