@@ -81,7 +81,8 @@ std::vector<std::uint32_t> windows_of(std::string_view literal, std::size_t size
     const std::string_view window = literal.substr(at, size);
     double sum = 0;
     for (const char c : window) sum += rarity(c);
-    if (std::ranges::binary_search(ordinary_places(), word_at(window.data()), {}, kPlace)) sum /= 8;
+    const std::uint32_t word = word_at(literal.data() + at);
+    if (std::ranges::binary_search(ordinary_places(), word, {}, kPlace)) sum /= 8;
     if (!is_ascii(window)) sum = 0;
     rated.emplace_back(-sum, at);
   }
