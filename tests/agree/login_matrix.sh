@@ -266,9 +266,10 @@ row "a typo, required" "$unlimited" yes '' '' "in_pam '/etc/pam.d/{sshd,su}' '\1
 row "a typo, optional" "$unlimited" yes 16M '' "in_pam '/etc/pam.d/{sshd,su}' '\1optional pam_limit.so'"
 row "skipped for alice" "$(printf '* - memlock 4096\nroot - memlock 8192')" yes 16M '' "in_pam '/etc/pam.d/{sshd,su}' 'session [success=1 default=ignore] pam_succeed_if.so quiet user = alice\n&'"
 row "sufficient before it" "$unlimited" yes 16M '' "in_pam '/etc/pam.d/{sshd,su}' 'session sufficient pam_permit.so\n&'"
-row "as account and auth" "$unlimited" yes 16M '' "in_pam '/etc/pam.d/{sshd,su}' 'account required pam_limits.so\nauth optional pam_limits.so'"
+row "as account and auth" "$unlimited" yes 16M '' "in_pam '/etc/pam.d/{sshd,su}' 'account optional pam_limits.so\nauth optional pam_limits.so'"
 row "odd spellings" "$unlimited" yes 16M '' "in_pam '/etc/pam.d/{sshd,su}' 'SESSION \\\\\n  Required pam_limits.so'"
-row "service files missing" "$unlimited" yes 16M '' "rm /etc/pam.d/{sshd,su}"
+# Not su: the stack that is used instead wants a password of root, too.
+row "service files missing" "$unlimited" yes 16M '' "rm /etc/pam.d/{sshd,cron}"
 without='sed -i /pam_limits/d /etc/pam.d/*'
 row "in common-session" "$unlimited" yes 16M '' "$without; echo 'session required pam_limits.so' >> /etc/pam.d/common-session"
 row "in common-session-noninteractive" "$unlimited" yes 16M '' "$without; echo 'session required pam_limits.so' >> /etc/pam.d/common-session-noninteractive"
