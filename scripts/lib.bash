@@ -89,3 +89,20 @@ build_preset() {
   [ -f "build/$preset/build.ninja" ] || cmake --preset "$preset" || return
   cmake --build --preset "$preset" ${1:+--target "$@"}
 }
+
+# fuzz_seeds TARGET: where the recorded inputs of a target are.
+fuzz_seeds() { if [ -d "tests/fuzz/corpus/$1" ]; then echo "tests/fuzz/corpus/$1"; else echo tests/cases; fi; }
+
+# each_fuzz_target FOLDER FUNCTION: FUNCTION PROGRAM for every target built there, as many at once as there are processors; it says
+# "ok NAME: ..." or "FAILED NAME: ...". Ends in "N passed, N failed, N skipped".
+each_fuzz_target() {
+  export -f say fuzz_seeds "$2"
+  local out bad total
+  out=$(find "$1" -maxdepth 1 -name 'fuzz_*' -type f -executable | sort | xargs -r -P "$(nproc)" -I{} bash -c "$2 {}")
+  printf '%s\n' "$out"
+  bad=$(grep -c '^FAILED' <<< "$out") total=$(ls tests/fuzz/fuzz_*.cc | wc -l)
+  # A target that printed nothing did not run.
+  [ $((bad + $(grep -c '^ok' <<< "$out"))) -eq "$total" ] || bad=$((bad + 1))
+  say "$((total - bad)) passed, $bad failed, 0 skipped"
+  [ "$bad" -eq 0 ]
+}

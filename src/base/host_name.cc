@@ -10,13 +10,9 @@ namespace pindown {
 namespace {
 
 constexpr std::size_t kMostName = 253;    // RFC 1035, 2.3.4
-constexpr std::size_t kMostSet = 1024;    // of text
+constexpr std::size_t kMostSet = 1024;    // of text; a longer one has no member that is looked for
 constexpr std::size_t kMostBrackets = 3;  // "rack[1-2]node[01-16]"
 constexpr std::size_t kMostDigits = 9;    // of one number
-
-bool is_folded(std::string_view name) {
-  return contains(name, "[") || contains(name, ",");
-}
 
 bool same_name(std::string_view a, std::string_view b) {
   if (a.size() > b.size()) std::swap(a, b);
@@ -89,16 +85,20 @@ bool set_has(std::string_view set, std::string_view name) {
 
 }  // namespace
 
+bool names_several(std::string_view host) {
+  return contains(host, "[") || contains(host, ",");
+}
+
 bool same_host(std::string_view a, std::string_view b) {
   if (a == kUnknownHost || b == kUnknownHost) return false;
   if (a == b) return true;
-  if (is_folded(a) && !is_folded(b)) return set_has(a, b);
-  if (is_folded(b) && !is_folded(a)) return set_has(b, a);
+  if (names_several(a) && !names_several(b)) return set_has(a, b);
+  if (names_several(b) && !names_several(a)) return set_has(b, a);
   return same_name(a, b);
 }
 
 bool is_node_set(std::string_view text) {
-  if (text.empty() || text.size() > kMostSet || !is_alnum(text.front())) return false;
+  if (text.empty() || !is_alnum(text.front())) return false;
   bool inside = false;
   for (const char c : text) {
     if (c == '[' || c == ']') {

@@ -13,6 +13,9 @@ constexpr std::string_view kUnknownHost = "?";
 /// "node[01-04,07]" or "node1,node2", as clush -b, dshbak -c and Slurm write them: then any member may be it.
 bool same_host(std::string_view a, std::string_view b);
 
+/// Whether this is a folded set, however few it has.
+bool names_several(std::string_view host);
+
 /// Whether `text` may be a host's name, or a folded set of them; the brackets are closed, nothing else is in it.
 bool is_node_set(std::string_view text);
 

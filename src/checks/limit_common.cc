@@ -11,6 +11,7 @@
 #include "base/errno_name.h"
 #include "base/text.h"
 #include "checks/look.h"
+#include "model/session_start.h"
 #include "model/trail.h"
 
 namespace pindown::limits {
@@ -163,11 +164,19 @@ bool capability_open(const Situation& s) {
   return has_cap(*s.process->caps->effective, kCapIpcLock) && !s.process->initial_userns;
 }
 
+bool is_root(const Process& p) {
+  return p.euid ? *p.euid == 0 : p.user == "root" || p.user == "0";
+}
+
+std::string decide_capability() {
+  return "grep CapEff /proc/PID/status  # PID of a rank, while it runs: bit 14 is CAP_IPC_LOCK";
+}
+
 bool root_passes(const Situation& s) {
   if (!s.incident || !s.process || s.ipc_lock.usable || containerised(s) || s.pod_like_name()) return false;
   const Process& p = *s.process;
   if (p.kind != ProcessKind::kJob || (p.caps.known() && p.caps->effective)) return false;
-  return p.euid ? *p.euid == 0 : p.user == "root";
+  return is_root(p);
 }
 
 bool blamed(const Situation& s) {
@@ -383,9 +392,8 @@ int sshd_listener(const Trail* trail) {
 
 namespace {
 
-bool is_comm(const TrailLink& link, std::initializer_list<std::string_view> names) {
-  const std::string_view comm = link.comm.empty() ? std::string_view(link.name) : std::string_view(link.comm);
-  return std::ranges::find(names, comm) != names.end();
+std::string_view comm_of(const TrailLink& link) {
+  return link.comm.empty() ? std::string_view(link.name) : std::string_view(link.comm);
 }
 
 }  // namespace
@@ -395,9 +403,9 @@ int session_link(const Trail* trail) {
   const int count = trail ? static_cast<int>(trail->links.size()) : 0;
   for (int i = count - 2; i > listener && i > 0; --i) {
     const TrailLink& link = trail->links[static_cast<std::size_t>(i)];
-    if (is_comm(link, {"su", "sudo", "runuser", "login"})) return i;
-    if (!is_comm(link, {"cron", "crond", "atd"})) continue;
-    const bool child = is_comm(trail->links[static_cast<std::size_t>(i - 1)], {"cron", "crond", "atd"});
+    if (opens_own_session(comm_of(link))) return i;
+    if (!opens_session_of_child(comm_of(link))) continue;
+    const bool child = opens_session_of_child(comm_of(trail->links[static_cast<std::size_t>(i - 1)]));
     return child ? i : i + 1;
   }
   return listener >= 0 && listener + 1 < count ? listener + 1 : -1;

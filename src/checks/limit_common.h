@@ -43,6 +43,9 @@ bool would_do(Limit limit, const Situation& s);
 bool charged_call(const Situation& s);
 /// CAP_IPC_LOCK is effective, but nothing says in which user namespace: whether the limit applies is open.
 bool capability_open(const Situation& s);
+bool is_root(const Process& p);  // by its effective uid, else by the user's name as it was shown
+/// The command that shows whether a rank has the capability.
+std::string decide_capability();
 /// The job ran as root, outside a container as far as is seen, and its capabilities were not shown: the host's root has
 /// CAP_IPC_LOCK unless something took it, and then no limit stops it.
 bool root_passes(const Situation& s);

@@ -48,17 +48,11 @@ const Process* job_process(const Situation& s) {
   return nullptr;
 }
 
-bool is_root(const Process* p) {
-  if (!p) return false;
-  if (p->euid) return *p->euid == 0;
-  return p->user == "root" || p->user == "0";
-}
-
 /// root as far as the failing job or, failing that, the shell that was shown goes.
 bool runs_as_root(const Situation& s) {
-  if (const Process* p = job_process(s); p && (p->euid || !p->user.empty())) return is_root(p);
+  if (const Process* p = job_process(s); p && (p->euid || !p->user.empty())) return limits::is_root(*p);
   for (const Process& p : s.facts->processes) {
-    if (p.kind == ProcessKind::kShell && is_root(&p)) return true;
+    if (p.kind == ProcessKind::kShell && limits::is_root(p)) return true;
   }
   return false;
 }
@@ -104,6 +98,13 @@ Outcome side_note(std::string what, const LimitsConfLine& line) {
   return note;
 }
 
+/// A new session would get the line's value again; only what runs now can be raised.
+std::vector<Remedy> remedies_of_line(const Situation& s, Remedy change) {
+  std::vector<Remedy> remedies = {std::move(change)};
+  if (s.kind == SubjectKind::kProcess) remedies.push_back(limits::prlimit_now(s));
+  return remedies;
+}
+
 Outcome judge_line(const Situation& s, const LimitsConfLine& line, const LineProblem& problem) {
   bool open = false;
   const bool real = problem_is_real(s, problem, open);
@@ -120,9 +121,7 @@ Outcome judge_line(const Situation& s, const LimitsConfLine& line, const LinePro
   const bool proven = equal && s.limit.of_job;
   Outcome out = limits::limit_finding(s, proven ? Certainty::kProven : Certainty::kLikely, 72,
                                       what + (equal ? ", which is just the limit seen" : ""), {cite(line.source)});
-  // A new session would get the line's value again; only what runs now can be raised.
-  out.remedies = {rewrite_line()};
-  if (s.kind == SubjectKind::kProcess) out.remedies.push_back(limits::prlimit_now(s));
+  out.remedies = remedies_of_line(s, rewrite_line());
   return out;
 }
 
@@ -383,7 +382,7 @@ Outcome limits_conf_not_for_root(const Situation& s) {
   if (limits::root_passes(s)) {
     return candidate(40,
                      fmt::format("`{}` does not cover root here, but root usually has CAP_IPC_LOCK", words(*general)),
-                     "grep CapEff /proc/PID/status  # PID of a rank, while it runs: bit 14 is CAP_IPC_LOCK");
+                     limits::decide_capability());
   }
   if (!limits::guilty(standing)) {
     return candidate(
@@ -418,9 +417,7 @@ Outcome limits_conf_overridden(const Situation& s) {
   remedy.id = "limits-conf-remove-winner";
   remedy.title = "remove or raise the line that wins, log in again";
   remedy.commands = {"grep -rn memlock /etc/security/limits.conf /etc/security/limits.d/"};
-  // A new session would get the winning line's value again; only what runs now can be raised.
-  out.remedies = {remedy};
-  if (s.kind == SubjectKind::kProcess) out.remedies.push_back(limits::prlimit_now(s));
+  out.remedies = remedies_of_line(s, std::move(remedy));
   return out;
 }
 

@@ -104,14 +104,13 @@ Outcome limit_candidate(const Situation& s) {
   if (auto weak = weak_candidate(s)) return *weak;
   if (limits::root_passes(s) && s.soft()) {
     return candidate(40, fmt::format("the limit is {}, but root usually has CAP_IPC_LOCK", format_limit(*s.soft())),
-                     "grep CapEff /proc/PID/status  # PID of a rank, while it runs: bit 14 is CAP_IPC_LOCK");
+                     limits::decide_capability());
   }
+  std::string decide = limits::decide_limit(s);
   if (s.limit.of_job && s.soft() && !s.no_errno()) {
-    return candidate(
-        weight,
-        fmt::format("ENOMEM is what the limit check answers; the limit is {}: what was pinned before decides",
-                    format_limit(*s.soft())),
-        "grep -E 'VmPin|CapEff' /proc/PID/status  # PID of a rank, just before it fails");
+    why = fmt::format("ENOMEM is what the limit check answers; the limit is {}: what was pinned before decides",
+                      format_limit(*s.soft()));
+    decide = "grep -E 'VmPin|CapEff' /proc/PID/status  # PID of a rank, just before it fails";
   }
   if (s.failure() == logs::Kind::kAllocPd || look::gpu_buffer(s)) weight = 35;
   if (weight == 50 && (limits::containerised(s) || s.under_slurm()))
@@ -120,7 +119,7 @@ Outcome limit_candidate(const Situation& s) {
     weight = 25;
     why = "ENOMEM may be the limit, although UCX would usually have said so";
   }
-  return candidate(weight, why, limits::decide_limit(s));
+  return candidate(weight, why, decide);
 }
 
 Remedy container_ulimit(const Situation& s) {
@@ -238,14 +237,20 @@ Remedy service_ulimit(const std::string& unit) {
   return r;
 }
 
+/// The unit that `link` is the first process of, where that is the subject's own and its limit was read. A user
+/// manager's unit has another file than the system's of the same name.
+const UnitLimit* own_unit(const Situation& s, const TrailLink& link) {
+  if (contains(s.process->cgroup, "/user@")) return nullptr;
+  const UnitLimit* unit = limits::unit_limit(*s.facts, limits::service_of(s.process->cgroup));
+  return unit != nullptr && unit->memlock.soft && link.name == unit->unit ? unit : nullptr;
+}
+
 /// The first process of a service has less than its unit says, although the files of the unit are older than its start.
 /// (systemd may still not have read them: a restart without daemon-reload.)
 Outcome lowered_by_service(const Situation& s, int at) {
-  if (contains(s.process->cgroup, "/user@")) return not_applicable();
   const TrailLink& link = link_at(*s.trail, at);
-  const UnitLimit* unit = limits::unit_limit(*s.facts, limits::service_of(s.process->cgroup));
-  const bool its_own = unit != nullptr && link.name == unit->unit;
-  if (!its_own || !unit->memlock.soft || !link.soft || unit->newer_than_service != false) return not_applicable();
+  const UnitLimit* unit = own_unit(s, link);
+  if (unit == nullptr || !link.soft || unit->newer_than_service != false) return not_applicable();
   if (*link.soft >= *unit->memlock.soft || !limits::would_do(*unit->memlock.soft, s)) return not_applicable();
   const std::string summary =
       fmt::format("{} is given {} by its unit and has {}: its program, or a script that starts it, lowered the limit",
@@ -419,13 +424,10 @@ Outcome session_older_than_fix(const Situation& s) {
 Outcome service_older_than_fix(const Situation& s) {
   const int at = s.trail ? set_at(*s.trail) : -1;
   if (!limits::guilty(limits::standing(s)) || at <= 0 || limits::session_link(s.trail) >= 0) return not_applicable();
-  if (contains(s.process->cgroup, "/user@")) return not_applicable();
   const TrailLink& link = link_at(*s.trail, at);
-  const UnitLimit* unit = limits::unit_limit(*s.facts, limits::service_of(s.process->cgroup));
-  if (unit == nullptr || link.name != unit->unit || !limits::is_manager(link_at(*s.trail, at - 1)))
-    return not_applicable();
-  if (unit->newer_than_service != true || !unit->memlock.soft || !limits::would_do(*unit->memlock.soft, s))
-    return not_applicable();
+  const UnitLimit* unit = own_unit(s, link);
+  if (unit == nullptr || !limits::is_manager(link_at(*s.trail, at - 1))) return not_applicable();
+  if (unit->newer_than_service != true || !limits::would_do(*unit->memlock.soft, s)) return not_applicable();
   const std::string name = limits::safe_word(unit->unit, "UNIT");
   Outcome out = limits::limit_finding(
       s, Certainty::kLikely, 80,

@@ -114,8 +114,8 @@ bool log_is_from_here(const std::vector<LogInput>& logs, const std::string& host
     for (const logs::Event& event : log.events) {
       const std::string_view seen = event.shape.host;
       if (seen.empty()) continue;
-      const bool several = contains(seen, "[") || contains(seen, ",");
-      if (event.shape.kubernetes || logs::looks_like_docker_id(seen) || several || !same_host(seen, host)) return false;
+      const bool elsewhere = event.shape.kubernetes || logs::looks_like_docker_id(seen) || names_several(seen);
+      if (elsewhere || !same_host(seen, host)) return false;
       any = true;
     }
   }

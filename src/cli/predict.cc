@@ -56,10 +56,13 @@ int run_predict(const Options& options) {
     if (!directory) return refuse(fmt::format("--root: {}", directory.error().message));
     host = std::move(*directory);
   }
-  const LoginFacts facts = collect_login(*host, question_of(*entry, user_or_self(options)));
+  const LoginFacts machine = collect_login_machine(*host);
+  LoginFacts facts = machine;
+  add_question(*host, question_of(*entry, user_or_self(options)), facts);
   if (!caller) return render(derive_prediction(*entry, facts, std::nullopt, nullptr), options.output);
   const std::string caller_user = caller->user.empty() ? "0" : caller->user;
-  const LoginFacts caller_facts = collect_login(*host, question_of(*caller, caller_user));
+  LoginFacts caller_facts = machine;
+  add_question(*host, question_of(*caller, caller_user), caller_facts);
   return render(derive_prediction(*entry, facts, caller, &caller_facts), options.output);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See sessions.h. The configuration is read once a way and user, of few of them: a node has thousands of ranks.
+// See sessions.h. What all sessions go through is read once, the rest once a way and user, of few of them: a node has
+// thousands of ranks.
 #include "cli/sessions.h"
 
 #include <fmt/format.h>
@@ -20,8 +21,9 @@ std::string words(const Process* caller) {
   return fmt::format("{}:{}", limit.soft ? limit.soft->bytes : 1, limit.hard ? limit.hard->bytes : 1);
 }
 
-Prediction predict(const Host& host, const SessionStart& start, const std::string& user) {
-  LoginFacts facts = collect_login(host, question_of(start.entry, user));
+/// `facts` are the machine's.
+Prediction predict(const Host& host, LoginFacts facts, const SessionStart& start, const std::string& user) {
+  add_question(host, question_of(start.entry, user), facts);
   facts.self = start.caller != nullptr ? *start.caller : Process{};
   facts.self_is = "what opened the session";
   return derive_prediction(start.entry, facts, std::nullopt, nullptr);
@@ -35,6 +37,7 @@ bool is_limited(const Process& process) {
 
 std::map<std::int64_t, Prediction> predict_sessions(const Host& host, const std::vector<std::vector<Process>>& chains) {
   constexpr std::size_t kMostKinds = 8;
+  std::optional<LoginFacts> machine;
   std::map<std::string, Prediction> kinds;
   std::map<std::int64_t, Prediction> sessions;
   for (const auto& chain : chains) {
@@ -44,7 +47,8 @@ std::map<std::int64_t, Prediction> predict_sessions(const Host& host, const std:
     const std::string kind = fmt::format("{} {} {}", start->entry.name, process.user, words(start->caller));
     if (!kinds.contains(kind)) {
       if (kinds.size() == kMostKinds) continue;
-      kinds.emplace(kind, predict(host, *start, process.user));
+      if (!machine) machine = collect_login_machine(host);
+      kinds.emplace(kind, predict(host, *machine, *start, process.user));
     }
     sessions.emplace(*process.where.pid, kinds.at(kind));
   }

@@ -72,7 +72,7 @@ void collect_named_limits(const Host& host, LoginFacts& facts) {
   for (const std::string& path : paths) facts.named_limits[path] = collect_limits_file(host, path);
 }
 
-/// "0::/system.slice/ssh.service" → "ssh.service": the last part that is a unit.
+/// "0::/system.slice/ssh.service" → "ssh.service": the first part that is a service, which is the system manager's.
 std::string_view unit_of(std::string_view cgroup) {
   for (std::string_view part : split(cgroup, '/')) {
     if (part.ends_with(".service")) return part;
@@ -176,7 +176,7 @@ void collect_per_connection(const Host& host, LoginFacts& facts) {
 
 }  // namespace
 
-LoginFacts collect_login(const Host& host, const LoginQuestion& question) {
+LoginFacts collect_login_machine(const Host& host) {
   LoginFacts facts;
   facts.live = host.live();
   facts.distro = collect_distribution(host, facts.problems);
@@ -190,6 +190,11 @@ LoginFacts collect_login(const Host& host, const LoginQuestion& question) {
   facts.system_manager = collect_manager(host);
   facts.user_manager = collect_manager(host, true);
   facts.sudoers = collect_sudoers(host);
+  if (facts.live) facts.self = collect_process(host, ::getpid());
+  return facts;
+}
+
+void add_question(const Host& host, const LoginQuestion& question, LoginFacts& facts) {
   // Looking for a unit's aliases reads every link beside it, so the other names are asked for only where they matter.
   for (const std::string& unit : question.units) {
     facts.units[unit] = collect_unit(host, unit);
@@ -202,9 +207,12 @@ LoginFacts collect_login(const Host& host, const LoginQuestion& question) {
     const std::string unit = user_manager_unit(*facts.account);
     facts.units[unit] = collect_unit(host, unit);
   }
-  if (!facts.live) return facts;
-  collect_daemons(host, question, facts);
-  facts.self = collect_process(host, ::getpid());
+  if (facts.live) collect_daemons(host, question, facts);
+}
+
+LoginFacts collect_login(const Host& host, const LoginQuestion& question) {
+  LoginFacts facts = collect_login_machine(host);
+  add_question(host, question, facts);
   return facts;
 }
 

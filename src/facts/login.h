@@ -57,6 +57,11 @@ struct LoginQuestion {
 /// "user@1000.service"
 std::string user_manager_unit(const Account& account);
 
+/// What every session of the machine goes through; where several are asked about, it is collected once.
+LoginFacts collect_login_machine(const Host& host);
+/// Adds to that what one question is about.
+void add_question(const Host& host, const LoginQuestion& question, LoginFacts& facts);
+/// Both.
 LoginFacts collect_login(const Host& host, const LoginQuestion& question);
 
 /// Only what explains limits that are seen: limits.conf, the units named with the manager's defaults, and, where there

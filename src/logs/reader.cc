@@ -397,7 +397,7 @@ bool EventReader::add(Event event) {
       event.repeats = events_[last].repeats;
       events_[last] = std::move(event);
     } else {
-      counted_ = last;
+      counted_ = true;
     }
     ++events_[last].repeats;
     latest_ = last;
@@ -480,7 +480,7 @@ bool is_exception_line(std::string_view text) {
 }  // namespace
 
 bool EventReader::feed(const ShapedLine& line) {
-  counted_.reset();
+  counted_ = false;
   latest_.reset();
   const std::string_view text = line.shape.text;
   if (!traceback_.empty() && feed_traceback(line)) return true;

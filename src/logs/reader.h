@@ -19,11 +19,11 @@ class EventReader {
 
   /// True if the line is a message of a known library or a follow-up pindown understands.
   bool feed(const ShapedLine& line);
-  /// The event on which the last line fed was merely counted, if it was. A line that differs only in numbers of its
-  /// prefix would be too, and may be given to repeat() instead.
-  std::optional<std::size_t> counted() const { return counted_; }
   /// The event the last line fed became or was counted on, if it was one.
   std::optional<std::size_t> latest() const { return latest_; }
+  /// Whether it was merely counted. A line that differs only in numbers of its prefix would be too, and may be given to
+  /// repeat() instead.
+  bool counted() const { return counted_; }
   Kind kind(std::size_t event) const { return events_[event].kind; }
   void repeat(std::size_t event) { ++events_[event].repeats; }
   std::vector<Event> take() { return std::move(events_); }
@@ -37,7 +37,7 @@ class EventReader {
   std::string input_;
   bool in_table_ = false;  // a benchmark's header was seen: rows of numbers are results
   std::vector<Event> events_;
-  std::optional<std::size_t> counted_;
+  bool counted_ = false;
   std::optional<std::size_t> latest_;
   std::map<std::string, std::pair<std::size_t, std::uint64_t>, std::less<>> kept_;  // signature → last index, count
   std::map<std::string, std::uint64_t, std::less<>> traceback_;  // wrapper → line of an open traceback

@@ -301,7 +301,9 @@ void Shaper::follow_group(std::uint64_t line, std::string_view raw) {
     const std::string_view hosts = raw.substr(0, raw.find(" ("));
     const bool header = !group_.rule.empty() && group_.header.empty() &&
                         std::ranges::any_of(hosts, [](char c) { return is_digit(c) || c == '-'; });
-    group_.header = header && is_node_set(hosts) ? std::string(hosts) : std::string();
+    group_.header.clear();
+    // A set too long to be kept is somebody's, but not known whose.
+    if (header && is_node_set(hosts)) group_.header = hosts.size() <= kMaxName ? hosts : kUnknownHost;
     if (group_.header.empty()) group_.rule.clear();
   } else if (!group_.header.empty() && group_.rule == raw) {
     group_.hosts = std::exchange(group_.header, {});

@@ -121,9 +121,10 @@ class LogReader {
     for (const logs::ShapedLine& shaped : lines) take(shaped);
     const bool whole = lines.size() == 1 && lines.front().line == line;
     if (!whole || shaper_.grouped()) return;
-    if (events_.counted()) repeats_.learn_alike(text, *events_.counted());
-    if (const auto event = events_.latest(); event && is_failure(events_.kind(*event)))
-      repeats_.learn_same(text, *event);
+    const auto event = events_.latest();
+    if (!event) return;
+    if (events_.counted()) repeats_.learn_alike(text, *event);
+    if (is_failure(events_.kind(*event))) repeats_.learn_same(text, *event);
   }
   void finish() {
     for (const logs::ShapedLine& shaped : shaper_.finish()) take(shaped);

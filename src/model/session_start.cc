@@ -50,6 +50,14 @@ std::optional<std::string_view> entry_of(const Process& process) {
 
 }  // namespace
 
+bool opens_own_session(std::string_view comm) {
+  return comm == "su" || comm == "sudo" || comm == "runuser" || comm == "login";
+}
+
+bool opens_session_of_child(std::string_view comm) {
+  return comm == "cron" || comm == "crond" || comm == "atd";
+}
+
 std::optional<SessionStart> derive_session_start(const std::vector<Process>& chain) {
   for (std::size_t i = 1; i < chain.size(); ++i) {
     const auto name = entry_of(chain[i]);

@@ -3,12 +3,19 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "facts/facts.h"
 #include "model/predict.h"
 
 namespace pindown {
+
+/// Opens a PAM session for itself and becomes, or starts, the command in it: it has the session's limits.
+bool opens_own_session(std::string_view comm);
+/// Opens a PAM session in a child, which has the limits then: cron, crond, atd. (sshd does, too: by a listener of
+/// another kind, which a trail names by its unit.)
+bool opens_session_of_child(std::string_view comm);
 
 struct SessionStart {
   Entry entry;

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "facts/proc.h"
+#include "model/session_start.h"
 
 namespace pindown {
 namespace {
@@ -73,10 +74,6 @@ Subject subject_of(const Process& process) {
   return subject;
 }
 
-bool opens_sessions_itself(std::string_view comm) {
-  return comm == "su" || comm == "sudo" || comm == "runuser" || comm == "login";
-}
-
 int last_index(const Trail& trail) {
   return static_cast<int>(trail.links.size()) - 1;
 }
@@ -110,7 +107,7 @@ void annotate_trail(Trail& trail, const std::vector<UnitFile>& units, const Mana
     if (explains) {
       link.source = configured.source.path;
       link.text = configured.source.text;
-    } else if (configured.known() && configured->soft && opens_sessions_itself(link.comm)) {
+    } else if (configured.known() && configured->soft && opens_own_session(link.comm)) {
       link.note += fmt::format("{}the unit says {} ({}); PAM set another", link.note.empty() ? "" : "; ",
                                format_limit(*configured->soft), configured.source.path);
     } else if (configured.known() && configured->soft) {

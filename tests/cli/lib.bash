@@ -46,3 +46,20 @@ as_user() {
     ${EXEC-} setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all "$@"
   fi
 }
+
+# debian_13_root DIR: what predict reads of a Debian 13 with users root and alice; no limits.conf, no sshd_config.
+debian_13_root() {
+  mkdir -p "$1"/etc/security/limits.d "$1"/etc/pam.d "$1"/etc/ssh/sshd_config.d "$1"/etc/systemd/system \
+    "$1"/usr/lib/systemd/system "$1"/var/lib/dpkg "$1"/proc/1 "$1"/proc/sys/kernel "$1"/usr/lib/x86_64-linux-gnu/security
+  printf 'ID=debian\nVERSION_ID="13"\n' > "$1"/etc/os-release
+  printf 'Package: libpam-modules\nStatus: install ok installed\nVersion: 1.7.0-5\n\nPackage: systemd\nStatus: install ok installed\nVersion: 257.8-1\n\n' \
+    > "$1"/var/lib/dpkg/status
+  printf 'Limit                     Soft Limit           Hard Limit           Units\nMax locked memory         264241152            264241152            bytes\n' \
+    > "$1"/proc/1/limits
+  echo 6.12.0-1-amd64 > "$1"/proc/sys/kernel/osrelease
+  printf 'root:x:0:0::/root:/bin/sh\nalice:x:1000:1000::/home/alice:/bin/sh\n' > "$1"/etc/passwd
+  printf 'root:x:0:\nalice:x:1000:\n' > "$1"/etc/group
+  printf '[Service]\nExecStart=/usr/sbin/sshd -D\n' > "$1"/usr/lib/systemd/system/ssh.service
+  printf 'session required pam_limits.so\n' > "$1"/etc/pam.d/sshd
+  touch "$1"/usr/lib/x86_64-linux-gnu/security/pam_limits.so
+}

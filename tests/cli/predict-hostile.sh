@@ -5,19 +5,7 @@
 machine() {
   chmod -R u+rwX root 2> /dev/null
   rm -rf root
-  mkdir -p root/etc/security/limits.d root/etc/pam.d root/etc/ssh/sshd_config.d root/etc/systemd/system \
-    root/usr/lib/systemd/system root/var/lib/dpkg root/proc/1 root/proc/sys/kernel root/usr/lib/x86_64-linux-gnu/security
-  printf 'ID=debian\nVERSION_ID="13"\n' > root/etc/os-release
-  printf 'Package: libpam-modules\nStatus: install ok installed\nVersion: 1.7.0-5\n\nPackage: systemd\nStatus: install ok installed\nVersion: 257.8-1\n\n' \
-    > root/var/lib/dpkg/status
-  printf 'Limit                     Soft Limit           Hard Limit           Units\nMax locked memory         264241152            264241152            bytes\n' \
-    > root/proc/1/limits
-  echo 6.12.0-1-amd64 > root/proc/sys/kernel/osrelease
-  printf 'root:x:0:0::/root:/bin/sh\nalice:x:1000:1000::/home/alice:/bin/sh\n' > root/etc/passwd
-  printf 'root:x:0:\nalice:x:1000:\n' > root/etc/group
-  printf '[Service]\nExecStart=/usr/sbin/sshd -D\n' > root/usr/lib/systemd/system/ssh.service
-  printf 'session required pam_limits.so\n' > root/etc/pam.d/sshd
-  touch root/usr/lib/x86_64-linux-gnu/security/pam_limits.so
+  debian_13_root root
   printf '* - memlock 4096\n' > root/etc/security/limits.conf
   printf 'UsePAM yes\n' > root/etc/ssh/sshd_config
 }

@@ -4,21 +4,20 @@
 // reports.
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "finding/prediction.h"
 #include "finding/report_json.h"
+#include "fuzz.h"
 #include "host/host.h"
 #include "model/predict.h"
 #include "render/prediction_text.h"
 
 namespace {
 
-void require(bool condition) {
-  if (!condition) std::abort();
-}
+using pindown::fuzz::has_control;
+using pindown::fuzz::require;
 
 /// The files that take turns in being hostile.
 constexpr std::array<const char*, 14> kFiles = {"/etc/security/limits.conf",
@@ -54,13 +53,6 @@ pindown::MemoryTree ordinary() {
   return tree;
 }
 
-bool has_control(std::string_view text) {
-  for (const char c : text) {
-    if ((static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7f) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -68,7 +60,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   pindown::MemoryTree tree = ordinary();
   tree.files[kFiles[data[0] % kFiles.size()]] = std::string(reinterpret_cast<const char*>(data) + 1, size - 1);
   const auto host = pindown::make_memory_host(std::move(tree));
-  for (const char* name : {"ssh", "su", "sudo-i", "cron", "service:ssh", "user-service"}) {
+  for (const char* name : {"ssh", "login", "su", "su-l", "sudo", "sudo-i", "runuser", "runuser-l", "cron", "at",
+                           "service:ssh", "user-service"}) {
     const auto entry = pindown::parse_entry(name);
     require(entry.has_value());
     const auto facts = pindown::collect_login(*host, pindown::question_of(*entry, "alice"));

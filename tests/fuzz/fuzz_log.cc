@@ -3,12 +3,12 @@
 // crashing: no control character of the input reaches the reports, the JSON parses, and the numbers are possible.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "checks/diagnose.h"
 #include "finding/report_json.h"
+#include "fuzz.h"
 #include "host/input.h"
 #include "logs/incident.h"
 #include "model/read_log.h"
@@ -16,9 +16,8 @@
 
 namespace {
 
-void require(bool condition) {
-  if (!condition) std::abort();
-}
+using pindown::fuzz::has_control;
+using pindown::fuzz::require;
 
 /// The first byte decides how many bytes a read gives and whether the stream can seek.
 class MemoryStream final : public pindown::InputStream {
@@ -44,17 +43,6 @@ class MemoryStream final : public pindown::InputStream {
   std::size_t chunk_;
   bool seekable_;
 };
-
-/// C0 controls but '\n', DEL, and C1 controls as UTF-8 has them.
-bool has_control(std::string_view text) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    if ((c < 0x20 && c != '\n') || c == 0x7f) return true;
-    const bool c1 = c == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
-    if (c1) return true;
-  }
-  return false;
-}
 
 void check_incidents(const pindown::LogInput& log) {
   const auto found = pindown::logs::derive_incidents(log.events);

@@ -2,14 +2,16 @@
 // Feeds arbitrary lines to the reader of pasted text. The first byte of a line chooses its wrapper, so that blocks of
 // several streams mix. Checks that what it keeps stays bounded.
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "base/text.h"
 #include "facts/paste.h"
+#include "fuzz.h"
 
 namespace {
+
+using pindown::fuzz::require;
 
 pindown::logs::ShapedLine shaped(std::string_view text, std::uint64_t number) {
   pindown::logs::ShapedLine line;
@@ -24,10 +26,6 @@ pindown::logs::ShapedLine shaped(std::string_view text, std::uint64_t number) {
   line.shape.text = text;
   line.raw = text.substr(0, 4096);
   return line;
-}
-
-void require(bool condition) {
-  if (!condition) std::abort();
 }
 
 }  // namespace

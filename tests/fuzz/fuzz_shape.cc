@@ -2,20 +2,18 @@
 // Fuzzes logs/shape: the input's lines go through one Shaper. Beyond not crashing: text never grows out of its bounds,
 // no line comes from the future, and a second Shaper fed the same says the same.
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 #include <vector>
 
 #include "base/text.h"
+#include "fuzz.h"
 #include "logs/shape.h"
 
 namespace {
 
-using pindown::logs::ShapedLine;
+using pindown::fuzz::require;
 
-void require(bool condition) {
-  if (!condition) std::abort();
-}
+using pindown::logs::ShapedLine;
 
 void check(const std::vector<ShapedLine>& lines, std::uint64_t last_line) {
   require(lines.size() <= 1024);

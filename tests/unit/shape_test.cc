@@ -1324,5 +1324,15 @@ TEST(Shape, RulesAroundAHeadingAreNoGroup) {
   EXPECT_EQ(shape_all({"--------", "node1", "", "--------", "64"}).back().shape.host, "");
 }
 
+TEST(Shape, AHostOfAGroupIsBounded) {
+  for (const std::size_t size : {400U, 4000U}) {
+    std::string set = "node[01";
+    while (set.size() < size) set += ",01";
+    set += "]";
+    const auto shaped = shape_all({"--------", set, "--------", "64"});
+    EXPECT_EQ(shaped.back().shape.host, "?") << "somebody's, and nobody's in particular";
+  }
+}
+
 }  // namespace
 }  // namespace pindown::logs
