@@ -264,6 +264,12 @@ Outcome beside_limit(std::string decide) {
                    std::move(decide));
 }
 
+/// The kernel's own line, of a key made at once or ahead of its use (create_mkey_callback, hw/mlx5/mr.c).
+std::optional<KernelLine> refused_key(const Situation& s) {
+  auto kernel = kernel_line(s, {"CREATE_MKEY", "limits exceeded"});
+  return kernel ? kernel : kernel_line(s, {"async reg mr failed", "-12"});
+}
+
 /// Live: a device whose regions are nearly used up, or a note that its firmware refused one since boot.
 Outcome regions_live(const Situation& s) {
   Outcome last;
@@ -273,7 +279,7 @@ Outcome regions_live(const Situation& s) {
     if (one.kind == Outcome::Kind::kFound) return at_severity(std::move(one), Severity::kWarning);
     last = std::move(one);
   }
-  if (const auto kernel = kernel_line(s, {"CREATE_MKEY", "limits exceeded"})) {
+  if (const auto kernel = refused_key(s)) {
     return at_severity(found(Certainty::kPossible, 40, "since boot the adapter has once run out of memory regions",
                              {kernel->evidence}),
                        Severity::kNote);
@@ -284,8 +290,7 @@ Outcome regions_live(const Situation& s) {
 Outcome mr_count_exhausted(const Situation& s) {
   if (s.kind == SubjectKind::kMachine) return regions_live(s);
   if (!first_is(s, {Kind::kRegMr, Kind::kRegDmabuf}) || !s.enomem_possible()) return not_applicable();
-  auto kernel = kernel_line(s, {"CREATE_MKEY", "limits exceeded"});
-  if (!kernel) kernel = kernel_line(s, {"async reg mr failed", "-12"});
+  const auto kernel = refused_key(s);
   if (kernel && !kernel_leads(s, *kernel)) return beside_limit("dmesg | grep CREATE_MKEY");
   if (kernel) {
     return judged(s, with(found(Certainty::kLikely, kernel->event ? 88 : 75,
