@@ -166,14 +166,15 @@ Outcome admission_forbids(const Situation& s) {
                       {s.failure_evidence()});
   Remedy label = {"namespace-privileged",
                   "let the namespace run privileged pods (Pod Security)",
-                  {"kubectl label --overwrite namespace NAMESPACE pod-security.kubernetes.io/enforce=privileged"},
+                  {fmt::format("kubectl label --overwrite namespace {} pod-security.kubernetes.io/enforce=privileged",
+                               limits::kube_namespace(s))},
                   true,
-                  "kubectl get namespace NAMESPACE --show-labels"};
+                  fmt::format("kubectl get namespace {} --show-labels", limits::kube_namespace(s))};
   Remedy scc = {"openshift-scc",
                 "OpenShift: bind the service account to an SCC with allowedCapabilities: [IPC_LOCK]",
-                {"oc adm policy add-scc-to-user SCC -z SERVICEACCOUNT -n NAMESPACE"},
+                {"oc adm policy add-scc-to-user SCC -z SERVICEACCOUNT -n " + limits::kube_namespace(s)},
                 true,
-                "oc get pod POD -o yaml | grep openshift.io/scc"};
+                fmt::format("oc get pod {} -o yaml | grep openshift.io/scc", limits::pod_argument(s))};
   out.remedies = {std::move(label), std::move(scc),
                   containerd_limit("take IPC_LOCK out of the manifest: the limit is enough")};
   if (icontains(line, "security context constraint")) std::swap(out.remedies[0], out.remedies[1]);

@@ -51,7 +51,7 @@ std::vector<Remedy> device_remedies(const Situation& s) {
                    "request the resource of the RDMA device plugin in the pod's limits; its name on your nodes:",
                    {"kubectl describe node NODE | grep -iE 'rdma|hca|infiniband'"},
                    true,
-                   fmt::format("kubectl exec {} -- ls -l /dev/infiniband", limits::pod_name(s))};
+                   fmt::format("kubectl exec {} -- ls -l /dev/infiniband", limits::pod_argument(s))};
   Remedy host = {"load-ib-uverbs",
                  "if the host has no /dev/infiniband either: load the verbs modules",
                  {"modprobe ib_uverbs", "modprobe rdma_ucm"},

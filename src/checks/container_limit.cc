@@ -87,7 +87,7 @@ const UnitLimit* unit_with_limit(const Situation& s, std::string_view name) {
 // containerd-shim is a child of PID 1 and stays in its daemon's cgroup, so a trail names it after the unit.
 const TrailLink* shim_link(const Situation& s) {
   if (s.trail == nullptr) return nullptr;
-  const Process* daemon = limits::daemon_named(*s.facts, "containerd");
+  const Process* daemon = limits::daemon_named(s, "containerd");
   for (const TrailLink& link : s.trail->links) {
     const bool daemon_itself = daemon != nullptr && daemon->where.pid == link.pid;
     if (contains(link.name, "containerd-shim") || (link.name == "containerd.service" && !daemon_itself)) return &link;
@@ -141,7 +141,7 @@ Remedy crio_ulimits(const std::string& pod) {
 }
 
 std::vector<Remedy> pod_remedies(const Situation& s) {
-  const std::string pod = limits::pod_name(s);
+  const std::string pod = limits::pod_argument(s);
   Remedy containerd =
       containerd_limit("delete the pod so that it gets a new shim; every pod of the node gets that limit");
   containerd.commands.push_back("kubectl delete pod " + pod);
@@ -201,7 +201,7 @@ std::string limit_words(const Situation& s) {
 
 std::string pod_command(const Situation& s) {
   return fmt::format("kubectl exec {} -- grep -hE 'locked memory|Cap(Eff|Bnd)' /proc/1/limits /proc/1/status",
-                     limits::pod_name(s));
+                     limits::pod_argument(s));
 }
 
 Remedy containerd_limit(std::string_view after) {
@@ -336,8 +336,8 @@ bool live_short(const Situation& s) {
 
 Outcome wrong_unit_live(const Situation& s) {
   if (s.is_daemon || boxed(s) != Boxed::kEngine || !live_short(s)) return not_applicable();
-  const Process* dockerd = limits::daemon_named(*s.facts, "dockerd");
-  const Process* containerd = limits::daemon_named(*s.facts, "containerd");
+  const Process* dockerd = limits::daemon_named(s, "dockerd");
+  const Process* containerd = limits::daemon_named(s, "containerd");
   if (dockerd == nullptr || containerd == nullptr) return not_applicable();
   const Limit started_with = *containerd->memlock->soft;
   if (started_with > *s.soft() || *dockerd->memlock->soft <= started_with) return not_applicable();
@@ -436,16 +436,16 @@ Outcome shim_found(const Situation& s, int weight, Limit now, Evidence daemon) {
       {std::move(daemon)});
   Remedy recreate = {"recreate-container",
                      "delete the pod, or restart the Docker container: a new shim takes the new limit",
-                     {"kubectl delete pod " + limits::pod_name(s), "docker restart " + limits::container_name(s)},
+                     {"kubectl delete pod " + limits::pod_argument(s), "docker restart " + limits::container_name(s)},
                      true,
-                     fmt::format("kubectl exec {} -- grep 'locked memory' /proc/1/limits", limits::pod_name(s))};
+                     fmt::format("kubectl exec {} -- grep 'locked memory' /proc/1/limits", limits::pod_argument(s))};
   out.remedies = {std::move(recreate), limits::prlimit_now(s)};
   return out;
 }
 
 Outcome shim_live(const Situation& s) {
   const TrailLink* shim = s.is_daemon ? nullptr : shim_link(s);
-  const Process* containerd = limits::daemon_named(*s.facts, "containerd");
+  const Process* containerd = limits::daemon_named(s, "containerd");
   if (shim == nullptr || containerd == nullptr || !shim->soft) return not_applicable();
   const Limit now = *containerd->memlock->soft;
   if (*shim->soft >= now) {

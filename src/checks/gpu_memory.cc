@@ -302,6 +302,20 @@ std::optional<Outcome> judge_gpus(const Situation& s) {
   return ruled_out(fmt::format("{} fit: {} ({})", size_words(s), bar1_words(gpu), bar1_source(gpu).path));
 }
 
+/// A window that was shown leaves its use at the time of the failure to be asked.
+Outcome bar1_candidate(const Situation& s, int weight) {
+  const auto shown =
+      std::ranges::find_if(s.facts->gpus, [](const Gpu& gpu) { return gpu.bar1_total || gpu.bar1_free; });
+  if (shown == s.facts->gpus.end()) {
+    return candidate(weight, "the GPU's BAR1 window may be too small for the buffer",
+                     "nvidia-smi -q -d MEMORY | grep -A3 BAR1");
+  }
+  return candidate(weight,
+                   fmt::format("the GPU has {} ({}), which may have been too little when it failed", bar1_words(*shown),
+                               bar1_source(*shown).path),
+                   "nvidia-smi -q -d MEMORY -l 1 | grep -A3 BAR1  # while the job starts: its Free");
+}
+
 /// ENOMEM is the limit's errno first: the window is only meant once the limit is cleared or the buffer is called the
 /// GPU's.
 bool limit_comes_first(const Situation& s) {
@@ -328,8 +342,7 @@ Outcome bar1_too_small(const Situation& s) {
                       *line);
   }
   if (!s.gpu_possible()) return not_applicable();
-  return candidate(limit_first ? 20 : 40, "the GPU's BAR1 window may be too small for the buffer",
-                   "nvidia-smi -q -d MEMORY | grep -A3 BAR1");
+  return bar1_candidate(s, limit_first ? 20 : 40);
 }
 
 namespace {
@@ -497,6 +510,12 @@ const Fact<std::string>* unset_in_vain(const Situation& s) {
   return value != nullptr && value->known() && trim(**value) == "0" ? value : nullptr;
 }
 
+/// What stands beside the failure: "[RO]" among the devices, flags that were printed, a setting that did not arrive.
+bool relaxed_ordering_shown(const Situation& s) {
+  return (s.run != nullptr && s.run->relaxed_ordering == true) || unset_in_vain(s) != nullptr ||
+         prints_relaxed_flag(first(s));
+}
+
 Outcome relaxed_found(const Situation& s) {
   const Fact<std::string>* in_vain = unset_in_vain(s);
   Outcome out = found(Certainty::kLikely, 60, "the adapter refuses the relaxed-ordering flag that the library sets",
@@ -536,7 +555,12 @@ Outcome relaxed_ordering_rejected(const Situation& s) {
   if (setting != nullptr && !host_buffer(s)) {
     return candidate(25, "the allocator setting explains the EINVAL better", "export NCCL_IB_PCI_RELAXED_ORDERING=0");
   }
-  if (relaxed_ordering_used(s)) return relaxed_found(s);
+  if (relaxed_ordering_used(s)) {
+    // The call alone says that the flag was set, not that the adapter minds it: EINVAL has other causes.
+    if (relaxed_ordering_shown(s)) return relaxed_found(s);
+    return candidate(55, "the call carries the relaxed-ordering flag, which some adapters and virtual functions refuse",
+                     "export NCCL_IB_PCI_RELAXED_ORDERING=0  # does it run now?");
+  }
   if (s.run != nullptr && s.run->relaxed_ordering == false) {
     return candidate(35, "some cloud adapters accept only registrations with relaxed ordering, which is off here",
                      "export NCCL_IB_PCI_RELAXED_ORDERING=1");

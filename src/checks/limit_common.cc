@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "base/errno_name.h"
+#include "base/host_name.h"
 #include "base/text.h"
 #include "checks/look.h"
 #include "model/session_start.h"
@@ -268,7 +269,7 @@ std::string need_against_have(const Situation& s) {
 std::string decide_limit(const Situation& s) {
   if (s.in_kubernetes()) {
     return fmt::format("kubectl exec {} -- sh -c \"grep 'locked memory' /proc/1/limits; grep CapEff /proc/1/status\"",
-                       pod_name(s));
+                       pod_argument(s));
   }
   if (s.under_slurm()) return "srun -N1 sh -c 'ulimit -Sl; ulimit -Hl; grep CapEff /proc/self/status'";
   if (s.in_container()) {
@@ -328,11 +329,35 @@ const UnitLimit* unit_limit(const Facts& facts, std::string_view unit) {
   return nullptr;
 }
 
-const Process* daemon_named(const Facts& facts, std::string_view comm) {
-  for (const Process& p : facts.processes) {
-    if (p.kind != ProcessKind::kContainer && p.comm == comm && p.memlock && p.memlock->soft) return &p;
+bool on_other_host(const Situation& s, const Process& p) {
+  if (!s.incident || s.in_container()) return false;
+  const std::string& shown = p.memlock.source.host;
+  const auto is_shown = [&shown](const std::string& host) { return same_host(shown, host); };
+  if (shown.empty() || s.incident->first.shape.host.empty()) return false;
+  // The nodes of one job are set up alike: what one of them shows is meant for the others.
+  if (s.run && std::ranges::any_of(s.run->by_host, is_shown, [](const auto& entry) { return entry.first; }))
+    return false;
+  return !is_shown(s.incident->first.shape.host) && std::ranges::none_of(s.incident->hosts, is_shown);
+}
+
+namespace {
+
+const Process* find_daemon(const Situation& s, std::string_view comm, bool elsewhere) {
+  for (const Process& p : s.facts->processes) {
+    if (p.kind == ProcessKind::kContainer || p.comm != comm || !p.memlock || !p.memlock->soft) continue;
+    if (on_other_host(s, p) == elsewhere) return &p;
   }
   return nullptr;
+}
+
+}  // namespace
+
+const Process* daemon_named(const Situation& s, std::string_view comm) {
+  return find_daemon(s, comm, false);
+}
+
+const Process* daemon_elsewhere(const Situation& s, std::string_view comm) {
+  return daemon_named(s, comm) ? nullptr : find_daemon(s, comm, true);
 }
 
 bool Distro::pam_resets() const {
@@ -451,6 +476,16 @@ std::string pod_name(const Situation& s) {
   if (consume(target, "pod/")) return safe_word(target, "POD");
   const std::string host = s.incident ? s.incident->first.shape.host : std::string();
   return logs::looks_like_pod(host) ? safe_word(host, "POD") : "POD";
+}
+
+std::string kube_namespace(const Situation& s) {
+  const auto& all = s.facts->pod_namespaces;
+  return all.size() == 1 ? safe_word(*all.begin(), "NAMESPACE") : "NAMESPACE";
+}
+
+std::string pod_argument(const Situation& s) {
+  const std::string pod = pod_name(s);
+  return s.facts->pod_namespaces.empty() ? pod : fmt::format("-n {} {}", kube_namespace(s), pod);
 }
 
 std::string container_name(const Situation& s) {

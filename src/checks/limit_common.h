@@ -73,8 +73,12 @@ bool session_by_pam(const Situation& s);
 /// A pasted shell whose soft limit would do; nullptr if none.
 const Process* good_shell(const Situation& s);
 const UnitLimit* unit_limit(const Facts& facts, std::string_view unit);
-/// A pasted or live process of that name (comm, exact or before a blank), not inside a container.
-const Process* daemon_named(const Facts& facts, std::string_view comm);
+/// The limit of `p` was read on a machine that is none of the failing job's.
+bool on_other_host(const Situation& s, const Process& p);
+/// A pasted or live process of that name, on the failure's machine as far as that is known, not inside a container.
+const Process* daemon_named(const Situation& s, std::string_view comm);
+/// The daemon of another machine, where the one of the failure's was not shown.
+const Process* daemon_elsewhere(const Situation& s, std::string_view comm);
 
 struct Distro {
   enum class Kind { kUnknown, kDebian, kUbuntu, kOther } kind = Kind::kUnknown;
@@ -110,6 +114,10 @@ Evidence cite_link(const TrailLink& link, std::string note = {});
 std::string safe_word(std::string_view text, std::string_view otherwise);
 /// The pod or container of the failure where its own lines name it, else POD or CONTAINER.
 std::string pod_name(const Situation& s);
+/// The one namespace that the commands beside the failure name, else NAMESPACE.
+std::string kube_namespace(const Situation& s);
+/// The pod as kubectl takes it: "-n NAMESPACE POD" where the commands beside the failure needed a namespace.
+std::string pod_argument(const Situation& s);
 std::string container_name(const Situation& s);
 std::string plain(std::string_view text, std::size_t columns = 60);  // escaped and shortened, for summaries
 

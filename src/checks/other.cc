@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "checks/check.h"
+#include "checks/limit_common.h"
 #include "checks/look.h"
 
 namespace pindown {
@@ -24,6 +25,33 @@ int fallback_weight(const Situation& s) {
   return library == "nccl" || library == "rccl" ? 60 : 96;
 }
 
+/// Both ways out: what refused the call, and how not to try it.
+std::vector<Remedy> fallback_steps(const Situation& s) {
+  const std::string& library = s.incident->first.library;
+  std::vector<Remedy> steps;
+  if (s.has_errno(ENOMEM) && first_is(s, {Kind::kRegMr, Kind::kRegDmabuf, Kind::kCreateQueue, Kind::kAllocPd})) {
+    steps.push_back({"find-cause",
+                     "if RDMA is wanted: ENOMEM is the locked-memory limit first of all; this shows it",
+                     {limits::decide_limit(s)},
+                     false,
+                     "pindown explain PD101"});
+  }
+  Remedy leave = {"name-transport", "if it is not wanted, leave the transport out so that it isn't tried"};
+  leave.persistent = false;
+  if (library == "ucx") {
+    leave.commands = {"export UCX_TLS=sm,self,tcp"};
+    leave.verify = "UCX_LOG_LEVEL=info prints the transports";
+  } else if (library == "nccl" || library == "rccl") {
+    leave.commands = {"export NCCL_IB_DISABLE=1"};
+    leave.verify = "NCCL_DEBUG=INFO prints 'Using network ...'";
+  } else {
+    leave.commands = {"export UCX_TLS=sm,self,tcp", "export NCCL_IB_DISABLE=1"};
+    leave.verify = "NCCL_DEBUG=INFO prints 'Using network ...'; UCX_LOG_LEVEL=info prints the transports";
+  }
+  steps.push_back(std::move(leave));
+  return steps;
+}
+
 Outcome fallback_succeeded(const Situation& s) {
   if (!s.incident || !s.incident->continued) return not_applicable();
   if (!first_is(s, {Kind::kRegMr, Kind::kRegDmabuf, Kind::kCreateQueue, Kind::kAllocPd, Kind::kOpenDevice,
@@ -40,12 +68,7 @@ Outcome fallback_succeeded(const Situation& s) {
                       : ucx  ? "the error did not stop the job: it went on with another transport"
                              : "the error did not stop the job: it went on, over which transport is not shown",
                       std::move(evidence));
-  return with(at_severity(std::move(out), Severity::kWarning),
-              {{"name-transport",
-                "if RDMA is wanted, fix the cause; if not, leave the transport out so that it isn't tried",
-                {"export UCX_TLS=sm,self,tcp", "export NCCL_IB_DISABLE=1"},
-                false,
-                "NCCL_DEBUG=INFO prints 'Using network ...'; UCX_LOG_LEVEL=info prints the transports"}});
+  return with(at_severity(std::move(out), Severity::kWarning), fallback_steps(s));
 }
 
 // --- PD702, PD703 --------------------------------------------------------------------------------------------------
@@ -103,6 +126,52 @@ Outcome peer_unreachable(const Situation& s) {
              ping_peer(s)}}));
 }
 
+std::string gid_words(const GidEntry& gid) {
+  return fmt::format("{}{}{}", gid.ipv4.empty() ? "no IPv4 address" : gid.ipv4, gid.roce_version == 0 ? "" : ", RoCE v",
+                     gid.roce_version == 0 ? "" : std::to_string(gid.roce_version));
+}
+
+/// What the GID tables that were shown say of the index: it is missing, or what it is.
+std::optional<Evidence> shown_gid(const Situation& s, std::uint64_t index) {
+  const RdmaDevice* listed = nullptr;
+  for (const auto& [key, device] : s.facts->devices) {
+    for (const GidEntry& gid : device.gids) {
+      if (gid.index == index) return cite(gid.source, fmt::format("index {}: {}", index, gid_words(gid)));
+    }
+    if (!device.gids.empty()) listed = &device;
+  }
+  if (listed == nullptr) return std::nullopt;
+  return cite(listed->gids.back().source,
+              fmt::format("the last that {} lists: there is no index {}", listed->name, index));
+}
+
+/// The index that RoCE v2 with an IPv4 address has on every device that was shown.
+std::optional<std::uint64_t> usable_index(const Situation& s) {
+  std::optional<std::uint64_t> best;
+  for (const auto& [key, device] : s.facts->devices) {
+    for (const GidEntry& gid : device.gids) {
+      if (gid.roce_version != 2 || gid.ipv4.empty()) continue;
+      if (best && *best != gid.index) return std::nullopt;
+      best = gid.index;
+    }
+  }
+  return best;
+}
+
+Remedy choose_gid(const Situation& s) {
+  Remedy r = {"gid-index",
+              "choose a GID index that is RoCE v2 with an address on both ends (NCCL 2.21 and later finds it itself)",
+              {"show_gids 2>/dev/null || ibv_devinfo -v | grep GID", "unset NCCL_IB_GID_INDEX"},
+              false,
+              "NCCL_DEBUG=INFO prints the GID index it uses"};
+  if (const auto index = usable_index(s)) {
+    r.title = fmt::format(
+        "leave the index to NCCL (2.21 and later), or set the one that is RoCE v2 with an address here: {}", *index);
+    r.commands = {"unset NCCL_IB_GID_INDEX", fmt::format("export NCCL_IB_GID_INDEX={}   # NCCL up to 2.20", *index)};
+  }
+  return r;
+}
+
 Outcome qp_attribute_rejected(const Situation& s) {
   if (!first_is(s, {Kind::kModifyQp}) || unreachable_errno(s)) return not_applicable();
   if (!s.has_errno(EINVAL) && !s.no_errno()) return not_applicable();
@@ -112,16 +181,14 @@ Outcome qp_attribute_rejected(const Situation& s) {
   std::vector<Evidence> evidence = {s.failure_evidence()};
   if (const auto index = variable(s, "NCCL_IB_GID_INDEX")) {
     evidence.push_back({index->evidence.source, index->evidence.text, "the index that is set"});
+    const auto number = parse_u64(trim(index->value));
+    if (auto shown = number ? shown_gid(s, *number) : std::nullopt) evidence.push_back(std::move(*shown));
   }
   return judged(
       s, with(found(Certainty::kLikely, 95,
                     "ibv_modify_qp rejected the connection's attributes, usually the GID index; no memory is involved",
                     std::move(evidence)),
-              {{"gid-index",
-                "choose a GID index that is RoCE v2 with an address on both ends (NCCL 2.21 and later finds it itself)",
-                {"show_gids 2>/dev/null || ibv_devinfo -v | grep GID", "unset NCCL_IB_GID_INDEX"},
-                false,
-                "NCCL_DEBUG=INFO prints the GID index it uses"}}));
+              {choose_gid(s)}));
 }
 
 // --- PD704 ---------------------------------------------------------------------------------------------------------
@@ -253,7 +320,7 @@ std::vector<Remedy> memory_limit_steps(const Situation& s) {
   }
   if (s.in_kubernetes()) {
     return {next_step("pod-memory", std::string(kTitle) + "; the pod: resources.limits.memory",
-                      {fmt::format("kubectl describe pod {} | grep -A6 'Last State'", limits::pod_name(s))})};
+                      {fmt::format("kubectl describe pod {} | grep -A6 'Last State'", limits::pod_argument(s))})};
   }
   return {next_step("host-memory", kTitle, {"dmesg -T | grep -i 'killed process'", "free -g"})};
 }

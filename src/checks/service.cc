@@ -130,6 +130,7 @@ struct Shown {
 std::optional<Shown> shown_daemon(const Situation& s, const Launcher& launcher) {
   for (const Process& p : s.facts->processes) {
     if (p.kind == ProcessKind::kContainer || !is_comm_of(p.comm, launcher) || !p.memlock || !p.memlock->soft) continue;
+    if (limits::on_other_host(s, p)) continue;
     return Shown{p.memlock->soft, p.memlock->hard, cite(p.memlock.source)};
   }
   if (!launcher.unit) return std::nullopt;
@@ -338,7 +339,7 @@ void read_propagation(const Facts& facts, Slurm& slurm) {
 }
 
 void read_slurmd(const Situation& s, Slurm& slurm) {
-  if (const Process* p = limits::daemon_named(*s.facts, "slurmd")) {
+  if (const Process* p = limits::daemon_named(s, "slurmd")) {
     slurm.soft = p->memlock->soft;
     slurm.hard = p->memlock->hard;
     slurm.daemon = cite(p->memlock.source);
@@ -497,6 +498,13 @@ Outcome slurmd_daemon(const Situation& s, Standing standing) {
 
 Outcome slurmd_candidate(const Situation& s) {
   if (pyxis(s)) return candidate(60, "a pyxis/enroot container keeps the limit slurmd gave the job", kSlurmdLimit);
+  if (const Process* other = limits::daemon_elsewhere(s, "slurmd")) {
+    return candidate(48,
+                     fmt::format("a job gets no more than slurmd's own hard limit; {} shows that of {}, not of {}",
+                                 limits::plain(other->memlock.source.path), limits::plain(other->memlock.source.host),
+                                 limits::plain(s.incident->first.shape.host)),
+                     kSlurmdLimit);
+  }
   return candidate(44, "a job gets no more than slurmd's own hard limit", kSlurmdLimit);
 }
 

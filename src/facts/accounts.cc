@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Users and groups from /etc/passwd and /etc/group, and rlimit_memlock of sudoers. Entry points: collect_account,
-// collect_sudoers. Must not: ask NSS, or guess whom a scoped line of sudoers means.
+// collect_sudoers. Must not: guess whom a scoped line of sudoers means.
 #include "facts/accounts.h"
 
 #include <fmt/format.h>
@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "facts/name_service.h"
 #include "facts/read_config.h"
 
 namespace pindown {
@@ -92,7 +93,9 @@ void add_groups(Account& account, std::string_view text) {
 
 }  // namespace
 
-Fact<Account> collect_account(const Host& host, std::string_view user) {
+namespace {
+
+Fact<Account> account_in_files(const Host& host, std::string_view user) {
   std::vector<std::string> ignored;
   const Fact<std::string> passwd = read_text(host, "/etc/passwd", kMaxAccountBytes, ignored);
   if (!passwd) return Fact<Account>::none(passwd.missing, "/etc/passwd");
@@ -102,6 +105,18 @@ Fact<Account> collect_account(const Host& host, std::string_view user) {
   // Without the groups nobody can say which lines apply; without the file there are none.
   if (!group && group.missing != Missing::kAbsent) return Fact<Account>::none(group.missing, "/etc/group");
   add_groups(*account.value, group ? std::string_view(*group) : std::string_view());
+  return account;
+}
+
+}  // namespace
+
+Fact<Account> collect_account(const Host& host, std::string_view user) {
+  Fact<Account> account = account_in_files(host, user);
+  const bool may_be_elsewhere = account.known() || account.missing == Missing::kAbsent;
+  const std::string others = may_be_elsewhere ? other_name_services(host, account ? "group" : "passwd") : std::string();
+  if (others.empty()) return account;
+  if (auto asked = ask_id(host, user)) return Fact<Account>::of(std::move(*asked), {fmt::format("id {}", user), {}});
+  if (account) account.value->groups_elsewhere = others;
   return account;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who a user is, from /etc/passwd and /etc/group alone (a static program has no NSS), and what sudoers sets for limits.
+// Who a user is, from /etc/passwd and /etc/group, on a live machine with LDAP or the like from id(1), and what sudoers
+// sets for limits.
 // Entry points: collect_account, collect_sudoers.
 #pragma once
 
@@ -22,9 +23,13 @@ struct Account {
   /// Primary first, then supplementary: name, gid. The primary one has no name if /etc/group has none for it; another
   /// name for a gid of the user's is there, too (pam_modutil_user_in_group_nam_nam compares gids).
   std::vector<std::pair<std::string, std::uint32_t>> groups;
+  /// The name services that may know more groups of this user and could not be asked ("sss"); empty: the groups are
+  /// all.
+  std::string groups_elsewhere = {};
 };
 
-/// `user` is a name or a number. Missing::kAbsent: not in /etc/passwd (LDAP, SSSD …).
+/// `user` is a name or a number. Missing::kAbsent: not in /etc/passwd, and not known to any other name service that
+/// could be asked.
 Fact<Account> collect_account(const Host& host, std::string_view user);
 
 /// `Defaults rlimit_memlock=SOFT[,HARD]` of /etc/sudoers and sudoers.d (sudoers(5), since 1.8.7): bytes, "infinity",

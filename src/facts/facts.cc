@@ -75,6 +75,7 @@ void merge_device(RdmaDevice& mine, const RdmaDevice& other) {
   take(mine.cg_max_object, other.cg_max_object);
   take(mine.cg_current_handle, other.cg_current_handle);
   take(mine.cg_current_object, other.cg_current_object);
+  if (mine.gids.empty()) mine.gids = other.gids;
 }
 
 void merge_facts(Facts& facts, const Facts& other) {
@@ -87,6 +88,7 @@ void merge_facts(Facts& facts, const Facts& other) {
   take_each(facts.slurm_conf, other.slurm_conf);
   take_each(facts.env, other.env);
   facts.launchers.insert(other.launchers.begin(), other.launchers.end());
+  facts.pod_namespaces.insert(other.pod_namespaces.begin(), other.pod_namespaces.end());
   for (const auto& [name, device] : other.devices) merge_device(facts.devices[name], device);
   append(facts.gpus, other.gpus);
   append(facts.limits_conf, other.limits_conf);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,15 @@ struct Process {
   std::vector<std::string> problems;             // "cannot read /proc/4242/environ: permission denied"
 };
 
+/// One row of a port's GID table.
+struct GidEntry {
+  std::uint64_t port = 0, index = 0;  // port 0: not said
+  std::string gid;                    // as printed
+  std::string ipv4;                   // empty: the GID has none
+  int roce_version = 0;               // 1 or 2; 0: InfiniBand, or not said
+  Source source;
+};
+
 /// One RDMA device as ibv_devinfo, sysfs or `rdma resource` describe it.
 struct RdmaDevice {
   std::string name;
@@ -86,6 +96,7 @@ struct RdmaDevice {
   Fact<std::uint64_t> mr_count, qp_count, cq_count;          // rdma resource show
   Fact<std::uint64_t> cg_max_handle, cg_max_object;          // rdma.max; missing entry = "max"
   Fact<std::uint64_t> cg_current_handle, cg_current_object;  // rdma.current
+  std::vector<GidEntry> gids;                                // as listed: a listing leaves out empty entries
 };
 
 /// One NVIDIA or AMD GPU as nvidia-smi prints it. Bytes.
@@ -182,6 +193,7 @@ struct Facts {
   std::map<std::string, Fact<std::string>> slurm_conf;  // scontrol show config: "PropagateResourceLimitsExcept" …
   std::vector<ContainerCommand> containers;
   std::map<std::string, Source> launchers;  // "slurm", "kubectl": a typed command or a manifest shows it
+  std::set<std::string> pod_namespaces;     // `kubectl -n NS …` on one pod, as typed
   std::vector<DeviceNode> device_nodes;
   std::map<std::string, Fact<std::string>> env;  // env/export lines not tied to a known process
   Fact<std::vector<std::string>> kernel_log;     // live only: lines that name RDMA, NVRM, oom

@@ -133,6 +133,9 @@ void learn_from_command(Context& c, std::string_view text, std::uint64_t first_l
   if (!s.bare_command && !s.command.launcher.empty()) {
     c.facts.launchers.try_emplace(s.command.launcher, c.source());
   }
+  if (!s.command.pod_namespace.empty() && c.facts.pod_namespaces.size() < kMaxList) {
+    c.facts.pod_namespaces.insert(s.command.pod_namespace);
+  }
   if (!s.command.container || c.facts.containers.size() >= kMaxList) return;
   ContainerCommand& out = c.facts.containers.emplace_back(*s.command.container);
   out.source = c.source();
@@ -321,9 +324,35 @@ bool read_fan_name(Context& c, Stream& block) {
   return false;
 }
 
+/// Which task or host printed the line; empty: it does not say.
+std::string teller_of(const Context& c) {
+  if (c.line.shape.rank) return std::to_string(*c.line.shape.rank);
+  return c.fan_host.empty() ? c.line.shape.host : c.fan_host;
+}
+
+/// Several lone values for each teller, whose lines come mixed: everyone answers the questions in order.
+bool read_in_turn(Context& c, Stream& block) {
+  auto& questions = block.command.questions;
+  auto& all = block.fan.answered;
+  const std::string teller = teller_of(c);
+  if (all.size() >= kMaxProcesses && !all.contains(teller)) return false;
+  std::vector<bool>& answered = all[teller];
+  answered.resize(questions.size());
+  if (std::ranges::find(answered, false) == answered.end()) answered.assign(questions.size(), false);
+  for (std::size_t i = 0; i < questions.size(); ++i) questions[i].answered = answered[i];
+  const bool understood = read_block(c, block);
+  for (std::size_t i = 0; i < questions.size(); ++i) answered[i] = questions[i].answered;
+  return understood;
+}
+
+bool asks_in_turn(const Context& c, const Stream& block) {
+  return block.asks_several_values() && block.fan.by_rank.empty() && !teller_of(c).empty();
+}
+
 /// One block for the output of many tasks: what was answered for one is asked again for the next.
 bool read_fan_block(Context& c, Stream& block) {
   if (read_fan_name(c, block)) return true;
+  if (asks_in_turn(c, block)) return read_in_turn(c, block);
   const auto done = [](const Question& q) { return q.answered || !q.single || q.topic == Topic::kHostname; };
   if (!block.fan.over && (block.outputs == 1 || std::ranges::all_of(block.command.questions, done))) ask_again(block);
   if (!read_block(c, block)) return false;
@@ -350,7 +379,7 @@ bool read_output(Context& c, Stream& block) {
     const bool was_fan = c.fan;
     c.fan = true;
     for (Question& q : block.command.questions) q.answered = false;
-    if (read_block(c, block)) return true;
+    if (asks_in_turn(c, block) ? read_in_turn(c, block) : read_block(c, block)) return true;
     c.fan = was_fan;
     c.fan_host.clear();
     c.text = whole;
@@ -511,6 +540,7 @@ const std::vector<std::string_view>& PasteReader::literals() {
                                                       "hca_object",     "limit_in_bytes",
                                                       "hugetlb",        "MLNX_OFED",
                                                       "ucx_info",       "NCCL_IB_",
+                                                      "show_gids",      "GID[",
                                                       "EFA installer",  "rdma-core",
                                                       "docker run",     "podman run",
                                                       "Ulimits",        "set by environment",

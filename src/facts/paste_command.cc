@@ -248,13 +248,28 @@ void add_engine(Words words, std::string_view engine, const Pipeline& pipeline, 
   if (at + inner < words.size()) add_words(words.subspan(at + inner), pipeline, out, depth + 1);
 }
 
+/// `-n NS`, `-nNS`, `--namespace NS`, `--namespace=NS`, before or behind the verb; what follows "--" runs in the pod.
+std::string namespace_option(Words words) {
+  for (std::size_t i = 1; i < words.size() && words[i] != "--"; ++i) {
+    std::string_view word = words[i];
+    if (word == "-n" || word == "--namespace") return i + 1 < words.size() ? words[i + 1].substr(0, 64) : std::string();
+    if (consume(word, "--namespace=") || consume(word, "-n=") || (!word.starts_with("--") && consume(word, "-n"))) {
+      return std::string(word.substr(0, 64));
+    }
+  }
+  return {};
+}
+
 void add_kubectl(Words words, const Pipeline& pipeline, Command& out, int depth) {
   const std::size_t at = skip_options(words, 1, " -n --namespace --context --kubeconfig ");
   if (at >= words.size()) return;
   static constexpr std::array<std::string_view, 6> kOfPods = {"exec", "rsh", "logs", "attach", "run", "debug"};
   const bool looks = words[at] == "get" || words[at] == "describe";
   const bool at_pod = looks && at + 1 < words.size() && words[at + 1].starts_with("pod");
-  if (at_pod || std::ranges::find(kOfPods, words[at]) != kOfPods.end()) out.launcher = "kubectl";
+  if (at_pod || std::ranges::find(kOfPods, words[at]) != kOfPods.end()) {
+    out.launcher = "kubectl";
+    out.pod_namespace = namespace_option(words);
+  }
   if (words[at] == "exec" || words[at] == "rsh") add_exec(words, at, pipeline, out, depth);
 }
 

@@ -58,6 +58,7 @@ constexpr TopicRow kTopics[] = {
     {Topic::kListModule, read_list_module},
     {Topic::kNvidiaSmi, read_nvidia_smi},
     {Topic::kNvidiaSmiCsv, read_nvidia_csv},
+    {Topic::kIbDevices, read_gid_row},
     {Topic::kIbAttribute, read_ib_attribute},
     {Topic::kRdmaMax, read_rdma_cgroup},
     {Topic::kRdmaCurrent, read_rdma_cgroup},
@@ -162,6 +163,8 @@ constexpr LeadRow kLeads[] = {
     {"Total", read_gpu_field},
     {"Used", read_gpu_field},
     {"Free", read_gpu_field},
+    {"mlx", read_gid_row},
+    {"GID[", read_gid_field},
     {"hca_id:", read_ib_device},
     {"CA '", read_ib_device},
     {"Infiniband device '", read_ib_device},
@@ -308,11 +311,16 @@ bool read_evident(const Context& c) {
   return may_hold_variable(c.text) && read_env(c);
 }
 
+bool Stream::asks_several_values() const {
+  return std::ranges::count_if(command.questions, [](const Question& q) { return q.single && !q.counts; }) > 1;
+}
+
 bool read_block(Context& c, Stream& block) {
   if (read_file_header(c.text, block)) return true;
   if (block.header.topic != Topic::kNone) return read_topic(c, block.header);
-  const bool once = !c.fan || !block.fan.by_rank.empty();  // else every line is another task's only answer
-  bool waiting = true;                                     // for the first question that has no answer yet
+  // Else every line is another task's only answer.
+  const bool once = !c.fan || !block.fan.by_rank.empty() || block.asks_several_values();
+  bool waiting = true;  // for the first question that has no answer yet
   for (Question& q : block.command.questions) {
     if (q.answered) continue;
     Context numbered = c;

@@ -131,7 +131,8 @@ struct Command {
   bool enters_shell = false;                             // interactive: the next prompts are inside
   std::vector<std::pair<std::string, std::string>> env;  // only kept variables
   std::optional<ContainerCommand> container;
-  std::string launcher;  // "slurm", "kubectl": what the command shows to start jobs here
+  std::string launcher;       // "slurm", "kubectl": what the command shows to start jobs here
+  std::string pod_namespace;  // of `kubectl -n NS` where it looks at a pod
 
   bool understood() const { return !questions.empty() || container || enters_shell || !env.empty(); }
 };
@@ -160,7 +161,8 @@ struct FanNames {
     bool unclear = false;    // two names without a value between them: the tasks' lines are mixed
   };
   std::map<std::int64_t, Name> by_rank;
-  bool over = false;  // a line that answers nothing: the command's own output ended
+  std::map<std::string, std::vector<bool>> answered;  // by task or host: which of the command's questions
+  bool over = false;                                  // a line that answers nothing: the command's own output ended
 };
 
 /// One stream: lines of equal origin (launcher, host, rank, pid).
@@ -199,6 +201,9 @@ struct Stream {
     std::string host, machine, target;
     std::string outer_user, outer_host;
   } entered;
+
+  /// `ulimit -Sl; ulimit -Hl`: lone values, told apart by their order only.
+  bool asks_several_values() const;
 
   // Position inside multi-line output.
   std::string device;  // ibv_devinfo, ibstat: the one being described
@@ -390,6 +395,8 @@ bool read_rdma_cgroup(const Context& c);
 bool read_hugetlb(const Context& c);
 bool read_ib_attribute(const Context& c);
 bool read_ib_class(const Context& c);
+bool read_gid_row(const Context& c);    // show_gids
+bool read_gid_field(const Context& c);  // ibv_devinfo -v
 
 // paste_nodes.cc
 bool read_device_node(const Context& c);

@@ -206,6 +206,69 @@ bool read_hugetlb(const Context& c) {
   return true;
 }
 
+namespace {
+
+constexpr std::size_t kMaxGids = 1024;
+
+/// "fe80:0000:0000:0000:ba59:9fff:fe0c:1234", or shortened as ibv_devinfo prints it.
+bool is_gid(std::string_view text) {
+  return text.size() >= 2 && text.size() <= 45 && std::ranges::count(text, ':') >= 2 &&
+         std::ranges::all_of(text, [](char ch) {
+           return is_digit(ch) || (ch >= 'a' && ch <= 'f') || (ch >= 'A' && ch <= 'F') || ch == ':' || ch == '.';
+         });
+}
+
+/// ::ffff:10.0.0.1, in its two spellings.
+std::string ipv4_of(std::string_view gid) {
+  if (consume(gid, "::ffff:") && contains(gid, ".")) return std::string(gid);
+  if (!consume(gid, "0000:0000:0000:0000:0000:ffff:") || gid.size() != 9) return {};
+  const auto high = parse_hex(gid.substr(0, 4));
+  const auto low = parse_hex(gid.substr(5));
+  if (!high || !low) return {};
+  return fmt::format("{}.{}.{}.{}", *high >> 8, *high & 0xff, *low >> 8, *low & 0xff);
+}
+
+bool keep_gid(RdmaDevice& device, GidEntry entry) {
+  if (device.gids.size() >= kMaxGids) return false;
+  const auto same = [&entry](const GidEntry& known) { return known.port == entry.port && known.index == entry.index; };
+  if (std::ranges::none_of(device.gids, same)) device.gids.push_back(std::move(entry));
+  return true;
+}
+
+}  // namespace
+
+/// "mlx5_0  1  3  0000:0000:0000:0000:0000:ffff:0a00:0001  10.0.0.1  v2  eth0" of show_gids.
+bool read_gid_row(const Context& c) {
+  const auto words = split_blanks(c.text.substr(0, 300));
+  if (words.size() < 4 || words.size() > 7 || !is_device_name(words[0]) || !is_gid(words[3])) return false;
+  const auto port = parse_u64(words[1]);
+  const auto index = parse_u64(words[2]);
+  if (!port || !index) return false;
+  GidEntry entry{*port, *index, std::string(words[3]), ipv4_of(words[3]), 0, c.source()};
+  for (const std::string_view word : std::span(words).subspan(4)) {
+    if (word == "v1" || word == "v2") entry.roce_version = word[1] - '0';
+  }
+  RdmaDevice* device = device_at(c, words[0]);
+  return device != nullptr && keep_gid(*device, std::move(entry));
+}
+
+/// "GID[  3]:  ::ffff:10.0.0.1, RoCE v2" of ibv_devinfo -v.
+bool read_gid_field(const Context& c) {
+  std::string_view rest = c.text;
+  if (c.stream.device.empty() || !consume(rest, "GID[")) return false;
+  const auto close = rest.find("]:");
+  if (close == rest.npos) return false;
+  const auto index = parse_u64(trim(rest.substr(0, close)));
+  const std::string_view value = trim(rest.substr(close + 2));
+  const std::string_view gid = value.substr(0, value.find_first_of(", \t"));
+  if (!index || !is_gid(gid)) return false;
+  GidEntry entry{0, *index, std::string(gid), ipv4_of(gid), 0, c.source()};
+  if (contains(value, "RoCE v2")) entry.roce_version = 2;
+  if (contains(value, "RoCE v1")) entry.roce_version = 1;
+  RdmaDevice* device = device_at(c, c.stream.device);
+  return device != nullptr && keep_gid(*device, std::move(entry));
+}
+
 /// A file below /sys/class/infiniband: arg is "mlx5_0/fw_ver" or "mlx5_0/ports/1/state".
 bool read_ib_attribute(const Context& c) {
   const std::string_view path = c.question->arg;

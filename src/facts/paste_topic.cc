@@ -360,6 +360,7 @@ constexpr std::pair<std::string_view, Asker> kPrograms[] = {
     {"ibv_devinfo", ask_ib_devices},
     {"ibstat", ask_ib_devices},
     {"ibstatus", ask_ib_devices},
+    {"show_gids", ask_ib_devices},
     {"rdma", ask_ib_devices},
     {"ls", ask_ls},
     {"ofed_info", ask_version},

@@ -152,6 +152,7 @@ constexpr std::size_t kMaxHandlers = 10'000;
 
 struct Builder {
   const PamConf& conf;
+  PamType type;  // whose lines are wanted
   std::vector<Handler> handlers;
   std::vector<const Fact<std::vector<PamLine>>*> open;  // the files being read, to see a loop
   std::vector<std::string> unknown;
@@ -160,7 +161,7 @@ struct Builder {
 
 enum class Load { kFine, kFailed };
 
-Load load_lines(Builder& builder, const std::vector<PamLine>& lines, bool session_only, int level);
+Load load_lines(Builder& builder, const std::vector<PamLine>& lines, bool type_known, int level);
 
 /// A file's own directories: Debian looks for what is included below /etc/pam.d only.
 bool reachable(const PamConf& conf, const PamLine& line, const Fact<std::vector<PamLine>>& file) {
@@ -169,7 +170,7 @@ bool reachable(const PamConf& conf, const PamLine& line, const Fact<std::vector<
   return conf.has_directory && file.source.path.starts_with("/etc/pam.d/");
 }
 
-Load load_include(Builder& builder, const PamLine& line, bool session_only, int level) {
+Load load_include(Builder& builder, const PamLine& line, bool type_known, int level) {
   const auto it = builder.conf.services.find(line.module);
   const bool known = it != builder.conf.services.end();
   if (known && !it->second && it->second.missing != Missing::kAbsent) {
@@ -188,7 +189,7 @@ Load load_include(Builder& builder, const PamLine& line, bool session_only, int 
   }
   if (builder.open.size() > std::size_t{10} * kMaxLevel) return Load::kFailed;
   builder.open.push_back(&it->second);
-  const Load load = load_lines(builder, *it->second, session_only, level);
+  const Load load = load_lines(builder, *it->second, type_known, level);
   builder.open.pop_back();
   return load;
 }
@@ -200,24 +201,24 @@ void add_failing(Builder& builder, const PamLine& line, int level, std::string w
 
 /// "@include FILE" that fails: outside of any other include there is no type to put the failure under, and libpam gives
 /// up altogether. Inside one it fails like any line, but under actions that Debian's 031_pam_include never sets.
-Load load_at_include(Builder& builder, const PamLine& line, bool session_only, int level) {
-  const bool loaded = !line.must_fail && load_include(builder, line, session_only, level) == Load::kFine;
+Load load_at_include(Builder& builder, const PamLine& line, bool type_known, int level) {
+  const bool loaded = !line.must_fail && load_include(builder, line, type_known, level) == Load::kFine;
   if (loaded) return Load::kFine;
-  if (!session_only) return Load::kFailed;
+  if (!type_known) return Load::kFailed;
   builder.unknown.push_back(fmt::format("{}, and what libpam does then is undefined", builder.why));
   add_failing(builder, line, level, builder.why);
   return Load::kFine;
 }
 
-Load load_line(Builder& builder, const PamLine& line, bool session_only, int level) {
+Load load_line(Builder& builder, const PamLine& line, bool type_known, int level) {
   if (line.ends_reading) {
     builder.why = fmt::format("{}: the file ends in a backslash", line.source.path);
     return Load::kFailed;
   }
-  if (line.control == "@include") return load_at_include(builder, line, session_only, level);
+  if (line.control == "@include") return load_at_include(builder, line, type_known, level);
   // A line without a type counts as one of the include's type, and for auth otherwise.
-  const bool session = line.type ? *line.type == PamType::kSession : session_only;
-  if (!session) return Load::kFine;
+  const bool wanted = line.type ? *line.type == builder.type : type_known;
+  if (!wanted) return Load::kFine;
   const bool substack = line.control == "substack";
   if (substack || line.control == "include") {
     if (substack) builder.handlers.push_back({&line, {}, level, false, true, {}});
@@ -232,13 +233,13 @@ Load load_line(Builder& builder, const PamLine& line, bool session_only, int lev
   return Load::kFine;
 }
 
-Load load_lines(Builder& builder, const std::vector<PamLine>& lines, bool session_only, int level) {
+Load load_lines(Builder& builder, const std::vector<PamLine>& lines, bool type_known, int level) {
   for (const PamLine& line : lines) {
     if (builder.handlers.size() >= kMaxHandlers) {
       builder.unknown.push_back(fmt::format("{}: more than {} lines in one stack", line.source.path, kMaxHandlers));
       return Load::kFine;
     }
-    if (load_line(builder, line, session_only, level) == Load::kFailed) return Load::kFailed;
+    if (load_line(builder, line, type_known, level) == Load::kFailed) return Load::kFailed;
   }
   return Load::kFine;
 }
@@ -260,6 +261,19 @@ constexpr std::array kNoSession = {"pam_cap.so",       "pam_canonicalize_user.so
                                    "pam_sepermit.so",  "pam_shells.so",
                                    "pam_time.so",      "pam_userdb.so",
                                    "pam_wheel.so"};
+/// Those without pam_sm_acct_mgmt; a session module in an account stack is the usual way to get one there.
+constexpr std::array kNoAccount = {"pam_cap.so",       "pam_canonicalize_user.so",
+                                   "pam_cracklib.so",  "pam_faildelay.so",
+                                   "pam_ftp.so",       "pam_group.so",
+                                   "pam_issue.so",     "pam_keyinit.so",
+                                   "pam_limits.so",    "pam_mail.so",
+                                   "pam_mkhomedir.so", "pam_motd.so",
+                                   "pam_namespace.so", "pam_pwhistory.so",
+                                   "pam_pwquality.so", "pam_rhosts.so",
+                                   "pam_selinux.so",   "pam_setquota.so",
+                                   "pam_timestamp.so", "pam_tty_audit.so",
+                                   "pam_umask.so",     "pam_xauth.so"};
+constexpr std::array kSteadyAccount = {"pam_permit.so", "pam_unix.so", "pam_echo.so"};
 /// What succeeds in any session that is not broken in other ways, so that nobody would let it decide a jump.
 constexpr std::array kSteady = {
     "pam_permit.so",    "pam_unix.so", "pam_env.so",     "pam_umask.so",    "pam_keyinit.so", "pam_limits.so",
@@ -336,6 +350,7 @@ std::optional<int> compare_words(std::string_view op, const std::string& left, c
 struct Subject {
   const Account& user;
   std::string_view service;
+  PamType phase = PamType::kSession;
   bool use_uid = false;
 };
 
@@ -401,11 +416,11 @@ Answer succeed_if(const std::vector<std::string>& arguments, Subject subject) {
   return {kSuccess, sure, {}};
 }
 
-/// modules/pam_debug/pam_debug.c: open_session=NAME, the first that is there.
-Answer debug_answer(const std::vector<std::string>& arguments) {
+/// modules/pam_debug/pam_debug.c: open_session=NAME, acct=NAME, the first that is there.
+Answer debug_answer(const std::vector<std::string>& arguments, std::string_view lead) {
   for (const std::string& argument : arguments) {
     std::string_view name = argument;
-    if (!consume(name, "open_session=")) continue;
+    if (!consume(name, lead)) continue;
     for (std::size_t i = 0; i < kReturns; ++i) {
       if (kReturnNames[i] == name) return {static_cast<int>(i), true, fmt::format("pam_debug answers {}", name)};
     }
@@ -421,12 +436,25 @@ bool missing_module(const PamConf& conf, std::string_view module) {
   return full ? conf.missing_paths.contains(path) : !conf.modules.contains(std::string(file_name(module)));
 }
 
+/// pam_sm_acct_mgmt of 1.5.2 and 1.7.0. pam_env has one that only fails.
+Answer account_answer_of(const PamLine& line, const Subject& subject) {
+  const std::string_view name = file_name(line.module);
+  if (one_of(kNoAccount, name)) return {kModuleUnknown, true, fmt::format("{} has no part for accounts", name)};
+  if (name == "pam_deny.so") return {kAuthErr, true, "pam_deny refuses always"};
+  if (name == "pam_nologin.so") return {kIgnored, false, {}};  // without /etc/nologin
+  if (name == "pam_env.so") return {kServiceErr, true, "pam_env has no answer about accounts"};
+  if (name == "pam_debug.so") return debug_answer(line.arguments, "acct=");
+  if (name == "pam_succeed_if.so") return succeed_if(line.arguments, subject);
+  return {kSuccess, one_of(kSteadyAccount, name), {}};
+}
+
 Answer answer_of(const PamConf& conf, const PamLine& line, const Subject& subject) {
   const std::string_view name = file_name(line.module);
   if (missing_module(conf, line.module)) return {kModuleUnknown, true, fmt::format("{} is missing", line.module)};
+  if (subject.phase == PamType::kAccount) return account_answer_of(line, subject);
   if (one_of(kNoSession, name)) return {kModuleUnknown, true, fmt::format("{} has no part for sessions", name)};
   if (name == "pam_deny.so") return {kSessionErr, true, "pam_deny refuses always"};
-  if (name == "pam_debug.so") return debug_answer(line.arguments);
+  if (name == "pam_debug.so") return debug_answer(line.arguments, "open_session=");
   if (name == "pam_succeed_if.so") return succeed_if(line.arguments, subject);
   return {kSuccess, one_of(kSteady, name), {}};
 }
@@ -525,8 +553,9 @@ Run dispatch(const std::vector<Handler>& handlers, const Ask& ask) {
   return run;
 }
 
-bool is_limits(const Handler& handler, const PamConf& conf) {
-  return handler.line && !handler.must_fail && !handler.marks_substack &&
+/// A pam_limits line whose answer is the limits': it has no part for accounts.
+bool is_limits(const Handler& handler, const PamConf& conf, PamType phase) {
+  return phase == PamType::kSession && handler.line && !handler.must_fail && !handler.marks_substack &&
          file_name(handler.line->module) == "pam_limits.so" && !missing_module(conf, handler.line->module);
 }
 
@@ -542,7 +571,7 @@ struct Runner {
   Run first(std::vector<PamLimitsCall>& calls) {
     Run run;
     auto ask = [&](std::size_t at) {
-      if (!is_limits(handlers[at], conf)) return answer_of(conf, *handlers[at].line, subject);
+      if (!is_limits(handlers[at], conf, subject.phase)) return answer_of(conf, *handlers[at].line, subject);
       calls.push_back({handlers[at].line->arguments, handlers[at].line->source});
       const int code = limits(calls.back());
       known[at] = code;
@@ -558,7 +587,7 @@ struct Runner {
     Run run;
     auto ask = [&](std::size_t at) {
       if (at == flipped) return Answer{code, true, {}};
-      if (!is_limits(handlers[at], conf)) return answer_of(conf, *handlers[at].line, subject);
+      if (!is_limits(handlers[at], conf, subject.phase)) return answer_of(conf, *handlers[at].line, subject);
       run.reached.push_back(at);
       const auto it = known.find(at);
       return Answer{it == known.end() ? kSuccess : it->second, true, {}};
@@ -573,17 +602,23 @@ struct Runner {
 void note_unsure(const Runner& runner, const Run& base, PamSession& session) {
   for (std::size_t at = 0; at < runner.handlers.size(); ++at) {
     const Handler& handler = runner.handlers[at];
-    if (handler.must_fail || handler.marks_substack || is_limits(handler, runner.conf)) continue;
+    if (handler.must_fail || handler.marks_substack || is_limits(handler, runner.conf, runner.subject.phase)) continue;
     if (answer_of(runner.conf, *handler.line, runner.subject).sure) continue;
     for (const int code : {kSuccess, kAuthErr, kIgnored}) {
       const Run run = runner.other(at, code);
       if (run.status != kSuccess || (base.status == kSuccess && run.reached == base.reached)) continue;
-      session.unknown.push_back(
-          fmt::format("{}: {} decides whether pam_limits runs or the session opens, and its answer is not known",
-                      handler.line->source.path, file_name(handler.line->module)));
+      session.unknown.push_back(fmt::format("{}: {} decides whether {}, and its answer is not known",
+                                            handler.line->source.path, file_name(handler.line->module),
+                                            runner.subject.phase == PamType::kSession
+                                                ? "pam_limits runs or the session opens"
+                                                : "the account may open a session"));
       break;
     }
   }
+}
+
+std::string_view phase_word(PamType phase) {
+  return phase == PamType::kAccount ? "account" : "session";
 }
 
 constexpr std::size_t kMaxFlipped = 500;  // handlers; each unsure one is a run of its own
@@ -598,7 +633,7 @@ void run_stack(const PamConf& conf, const std::vector<Handler>& handlers, const 
     session.refused_by = handlers[*run.blamed].line->source;
     session.why = run.why;
   } else if (session.refused) {
-    session.why = "no line of the session stack succeeds";
+    session.why = fmt::format("no line of the {} stack succeeds", phase_word(subject.phase));
   }
   if (handlers.size() <= kMaxFlipped) note_unsure(runner, run, session);
 }
@@ -646,14 +681,16 @@ bool has_file(const PamConf& conf, const std::string& name) {
 
 }  // namespace
 
-PamSession derive_pam_session(const PamConf& conf, std::string_view service, const Account& user,
-                              const PamLimitsAnswer& limits) {
+namespace {
+
+PamSession derive_phase(const PamConf& conf, PamType phase, std::string_view service, const Account& user,
+                        const PamLimitsAnswer& limits) {
   const std::string name = service_name(service);
   PamSession session;
   session.service = name;
   if (!readable(conf, name, session)) return session;
-  Builder own{conf, {}, {}, {}, {}};
-  Builder other{conf, {}, {}, {}, {}};
+  Builder own{conf, phase, {}, {}, {}, {}};
+  Builder other{conf, phase, {}, {}, {}, {}};
   // "other" is read after the service's own file, whatever that says; as a service of its own it is read twice.
   const bool fine = build(name == "other" ? other : own, name);
   const bool other_fine = !fine || build(other, "other");
@@ -671,11 +708,22 @@ PamSession derive_pam_session(const PamConf& conf, std::string_view service, con
   const bool use_other = own.handlers.empty();
   if (use_other) session.service = "other";
   const std::vector<Handler>& handlers = use_other ? other.handlers : own.handlers;
-  run_stack(conf, handlers, {user, name}, limits, session);
+  run_stack(conf, handlers, {user, name, phase}, limits, session);
   if (!handlers.empty() || !session.unknown.empty()) return session;
   session.refused_by = {fmt::format("/etc/pam.d/{}", session.service), {}};
-  session.why = "there is no session line";
+  session.why = fmt::format("there is no {} line", phase_word(phase));
   return session;
+}
+
+}  // namespace
+
+PamSession derive_pam_session(const PamConf& conf, std::string_view service, const Account& user,
+                              const PamLimitsAnswer& limits) {
+  return derive_phase(conf, PamType::kSession, service, user, limits);
+}
+
+PamSession derive_pam_account(const PamConf& conf, std::string_view service, const Account& user) {
+  return derive_phase(conf, PamType::kAccount, service, user, [](const PamLimitsCall&) { return kSuccess; });
 }
 
 PamSession derive_pam_session(const PamConf& conf, std::string_view service, const Account& user) {
@@ -702,7 +750,19 @@ PamOutcome derive_pam_outcome(const PamOpening& opening, std::string_view servic
     now = std::move(next);
     return now.code;
   };
-  outcome.session = derive_pam_session(opening.pam, service, user, answer);
+  std::vector<std::string> unknown;
+  if (opening.asks_account) {
+    outcome.session = derive_pam_account(opening.pam, service, user);
+    unknown = std::move(outcome.session.unknown);
+  }
+  // Where it may let the user in, the limits are still worth knowing.
+  if (!outcome.session.refused || !unknown.empty()) {
+    outcome.session = derive_pam_session(opening.pam, service, user, answer);
+  }
+  auto& all = outcome.session.unknown;
+  for (std::string& each : unknown) {
+    if (std::ranges::find(all, each) == all.end()) all.push_back(std::move(each));
+  }
   const SessionLimits last = now;
   now.refused = outcome.session.refused;
   now.code = outcome.session.code;

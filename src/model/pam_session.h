@@ -37,6 +37,11 @@ using PamLimitsAnswer = std::function<int(const PamLimitsCall&)>;
 PamSession derive_pam_session(const PamConf& conf, std::string_view service, const Account& user,
                               const PamLimitsAnswer& limits);
 
+/// Whether pam_acct_mgmt lets the user in, which sshd, login, su, sudo, cron, atd and systemd (PAMName=) ask before the
+/// session opens, and runuser does not. Modules are taken to succeed here as well, but for those without an account
+/// function (pam_limits is one). `calls` stays empty.
+PamSession derive_pam_account(const PamConf& conf, std::string_view service, const Account& user);
+
 /// Everything a session's limits depend on.
 struct PamOpening {
   const PamConf& pam;
@@ -46,6 +51,7 @@ struct PamOpening {
   MemlockLimit start;
   std::optional<MemlockLimit> pid1;
   bool may_raise = false;
+  bool asks_account = false;  // pam_acct_mgmt comes first
 };
 
 /// The limits after the stack, each pam_limits line starting from what the one before left. `limits.refused` and its

@@ -89,6 +89,11 @@ struct Walk {
   bool refused = false;
   std::string refused_why;
 
+  void refuse(Source by, std::string why) {
+    refused = true;
+    decided = std::move(by);
+    refused_why = std::move(why);
+  }
   void miss(std::string what) {
     if (std::ranges::find(unknown, what) == unknown.end()) unknown.push_back(std::move(what));
   }
@@ -228,11 +233,21 @@ std::string distro_ids(const Distribution& distro) {
   return fmt::format("{} {}", distro.id.value.value_or(""), distro.id_like);
 }
 
-PamOutcome outcome_of(const Walk& walk, const std::string& service, const PamVersion& version) {
+/// All but runuser call pam_acct_mgmt before they open the session (util-linux login-utils/su-common.c
+/// supam_authenticate(), sshd auth-pam.c, sudo plugins/sudoers/auth/pam.c, systemd src/core/execute.c setup_pam()).
+bool asks_account(std::string_view service) {
+  return service != "runuser" && service != "runuser-l";
+}
+
+PamOutcome outcome_of(const Walk& walk, const std::string& service, const PamVersion& version, const Account& user) {
   const LoginFacts& facts = walk.facts;
   const PamOpening opening{facts.pam, facts.limits,     facts.named_limits, version,
-                           walk.now,  facts.pid1.value, may_raise(facts)};
-  return derive_pam_outcome(opening, service, *facts.account);
+                           walk.now,  facts.pid1.value, may_raise(facts),   asks_account(service)};
+  return derive_pam_outcome(opening, service, user);
+}
+
+PamOutcome outcome_of(const Walk& walk, const std::string& service, const PamVersion& version) {
+  return outcome_of(walk, service, version, *walk.facts.account);
 }
 
 bool same_answer(const PamOutcome& a, const PamOutcome& b) {
@@ -241,19 +256,56 @@ bool same_answer(const PamOutcome& a, const PamOutcome& b) {
          a.limits.unknown == b.limits.unknown;
 }
 
+/// The groups that lines of `file` are for: "@hpc", "%hpc".
+void add_groups_named(const ConfigFile& file, std::vector<std::pair<std::string, std::string>>& groups) {
+  constexpr std::size_t kMost = 1000;
+  if (!file) return;
+  for (const ConfigLine& line : *file) {
+    const auto words = split_blanks(std::string_view(line.text).substr(0, 1000));
+    if (words.empty() || words[0].size() < 2 || (words[0][0] != '@' && words[0][0] != '%')) continue;
+    if (groups.size() < kMost) groups.emplace_back(words[0].substr(1), line.source.path);
+  }
+}
+
+/// The user may be in groups of a name service that was not asked: said where a line of limits.conf is for such a group
+/// and would change the answer.
+void doubt_groups(Walk& walk, const std::string& service, const PamVersion& version, const PamOutcome& outcome) {
+  const Account& user = *walk.facts.account;
+  if (user.groups_elsewhere.empty()) return;
+  std::vector<std::pair<std::string, std::string>> named;
+  add_groups_named(walk.facts.limits.main, named);
+  add_groups_named(walk.facts.limits.vendor, named);
+  for (const ConfigFile& file : walk.facts.limits.drop_ins) add_groups_named(file, named);
+  for (const auto& [group, place] : named) {
+    Account member = user;
+    member.groups.emplace_back(group, ~std::uint32_t{0} - 1);
+    if (same_answer(outcome, outcome_of(walk, service, version, member))) continue;
+    walk.assumed.push_back(
+        fmt::format("{} is taken not to be in the group {} ({}): /etc/group does not have it, and {}, which "
+                    "/etc/nsswitch.conf names too, was not asked",
+                    user.name, group, place, user.groups_elsewhere));
+    return;
+  }
+}
+
 /// What the installed version makes of the session. A version that nobody read matters only if others would make
 /// something else of it; one that is not known at all is no obstacle where all agree.
 std::optional<PamOutcome> open_with_version(Walk& walk, const std::string& service) {
   const std::string ids = distro_ids(walk.facts.distro);
   const std::string installed = version_text(walk.facts, kPamPackage);
   const auto version = pam_version(installed, ids);
-  if (version && !walk.derived()) return outcome_of(walk, service, *version);
+  if (version && !walk.derived()) {
+    PamOutcome outcome = outcome_of(walk, service, *version);
+    doubt_groups(walk, service, *version, outcome);
+    return outcome;
+  }
   const std::vector<PamVersion> others = pam_versions(ids);
   PamOutcome outcome = outcome_of(walk, service, version.value_or(others.front()));
   const bool all_agree = std::ranges::all_of(
       others, [&](const PamVersion& other) { return same_answer(outcome, outcome_of(walk, service, other)); });
   if (!all_agree && !version) return std::nullopt;
   if (!all_agree) walk.assume("PAM", installed);
+  doubt_groups(walk, service, version.value_or(others.front()), outcome);
   return outcome;
 }
 
@@ -290,8 +342,7 @@ void open_pam_session(Walk& walk, const std::string& service) {
     for (const std::string& each : *unknown) walk.miss(each);
   }
   if (outcome.session.refused || outcome.limits.refused) {
-    walk.refused = true;
-    walk.refused_why = outcome.session.why.empty() ? outcome.limits.why : outcome.session.why;
+    walk.refuse(outcome.limits.refused_by, outcome.session.why.empty() ? outcome.limits.why : outcome.session.why);
     return;
   }
   if (outcome.session.calls.empty() && !outcome.session.unknown.empty()) {
@@ -322,8 +373,7 @@ void skip_pam_of_sshd(Walk& walk) {
 void open_ssh_session(Walk& walk) {
   const SshdConf& sshd = walk.facts.sshd;
   if (sshd.refuses) {
-    walk.refused = true;
-    walk.refused_why = fmt::format("sshd does not start: {} ({})", sshd.why, sshd.refuses->path);
+    walk.refuse(*sshd.refuses, fmt::format("sshd does not start: {}", sshd.why));
     return;
   }
   for (const std::string& problem : sshd.problems) walk.miss(problem);
@@ -454,10 +504,10 @@ Prediction conclude(Walk& walk, const Entry& entry) {
   out.refused_why = walk.refused_why;
   out.unknown = walk.unknown;
   out.assumed = walk.assumed;
+  out.decided_by = {walk.decided.path, walk.decided.text, {}};
   if (walk.refused) return out;
   out.soft = walk.now.soft;
   out.hard = walk.now.hard;
-  out.decided_by = {walk.decided.path, walk.decided.text, {}};
   out.cap_ipc_lock = capability(entry, walk.facts);
   const bool unexplained = (!out.soft || !out.hard) && out.unknown.empty();
   if (unexplained) out.unknown.push_back("what calls it is not known: give --from, for instance --from ssh:alice");

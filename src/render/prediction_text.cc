@@ -60,7 +60,7 @@ std::string render_prediction(const Prediction& p, const Style& style) {
   std::string out;
   if (p.refused) out += fmt::format("  {}\n", wrap(escape(p.refused_why, 1000), style.width, 2));
   add_links(out, p, style);
-  if (!p.decided_by.source.empty() && !p.refused) {
+  if (!p.decided_by.source.empty()) {
     out +=
         fmt::format("\n    decided by  {}\n",
                     wrap(fmt::format("{}   {}", escape(p.decided_by.source, 300), escape(trim(p.decided_by.text), 300)),

@@ -18,7 +18,7 @@ constexpr std::size_t kLabel = 14;    // "    because   "
 constexpr std::size_t kCommand = 16;  // commands and quoted lines, below a label
 constexpr std::size_t kFirstLine = 80;
 constexpr std::size_t kMostEvidence = 6;
-constexpr std::size_t kMostQuoted = 3;     // lines of a quotation
+constexpr std::size_t kMostQuoted = 4;     // lines of a quotation
 constexpr std::size_t kLeastQuoted = 200;  // columns of it in any case
 constexpr std::size_t kMostRuledOut = 8;
 constexpr std::size_t kShortReason = 44;
@@ -265,6 +265,9 @@ void add_further_incidents(std::string& out, const Report& report, const Style& 
   if (most < report.incidents.size())
     out += fmt::format("{}{} more (-v)\n", label(style, "also"),
                        count_of(report.incidents.size() - most, "other failure"));
+  const auto& first = report.incidents.front().first.file;
+  if (std::ranges::any_of(report.incidents, [&first](const IncidentSummary& i) { return i.first.file != first; }))
+    add_labelled(out, "", "if these files are of different jobs, check each of them alone", style);
 }
 
 void add_problems(std::string& out, const Report& report, const Style& style) {

@@ -251,6 +251,18 @@ def plain_stack(rng, user):
     return {SERVICE: ("\n".join(lines) + "\n").encode(), "other": b"session required pam_deny.so\n"}
 
 
+def with_account(rng, files):
+    """Some of the session lines become account lines; most stacks let everybody in then."""
+    def turned(line):
+        if rng.random() < 0.6 or not line.lstrip().lower().startswith(b"session"):
+            return line
+        return line.lower().replace(b"session", b"account", 1).replace(b"open_session=", b"acct=")
+    out = {name: b"\n".join(turned(line) for line in content.split(b"\n")) for name, content in files.items()}
+    if SERVICE in out and rng.random() < 0.6:
+        out[SERVICE] = b"account sufficient pam_permit.so\n" + out[SERVICE]
+    return out
+
+
 def random_limit_pair(rng, top):
     """SOFT <= HARD <= top, in bytes, not always whole pages."""
     hard = pick(rng, (4, top), (4, lambda: rng.randrange(0, top // KIB + 1) * KIB), (1, 0), (1, lambda: rng.randrange(0, top + 1)))
@@ -262,10 +274,13 @@ def random_case(rng, top):
     """Everything of a case: its files below /etc, whose session, and the limits it starts from."""
     user = rng.choice(USERS)
     stack = random_stack(rng, user) if rng.random() < 0.45 else plain_stack(rng, user)
+    account = rng.random() < 0.3
+    if account:
+        stack = with_account(rng, stack)
     files = {"security/" + name: content for name, content in random_limits(rng, user).items()}
     files |= {"pam.d/" + name: content for name, content in stack.items()}
     files |= {"passwd": PASSWD.encode(), "group": GROUP.encode(), "os-release": b"ID=debian\n"}
-    return {"files": files, "user": user, "service": SERVICE, "start": random_limit_pair(rng, top), "pid1": random_limit_pair(rng, top)}
+    return {"files": files, "user": user, "service": SERVICE, "account": account, "start": random_limit_pair(rng, top), "pid1": random_limit_pair(rng, top)}
 
 
 # ---- the real thing ----
@@ -309,7 +324,7 @@ def as_first_process(root, case, opener, module):
         os.close(go)
         resource.setrlimit(resource.RLIMIT_MEMLOCK, case["start"])
         os.read(ready, 1)
-        os.execv(opener, [opener, case["service"], case["user"]])
+        os.execv(opener, [opener, case["service"], case["user"], *(["account"] if case["account"] else [])])
     os.close(ready)
     resource.setrlimit(resource.RLIMIT_MEMLOCK, case["pid1"])
     os.close(go)
@@ -358,7 +373,7 @@ class Predictor:
         self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def ask(self, root, case):
-        words = [str(root), case["service"], case["user"], *map(str, case["start"] + case["pid1"]), self.may_raise, *self.tail]
+        words = [str(root), case["service"], case["user"], *map(str, case["start"] + case["pid1"]), self.may_raise, "1" if case["account"] else "0", *self.tail]
         self.process.stdin.write("\t".join(words) + "\n")
         self.process.stdin.flush()
         return self.process.stdout.readline().strip()
@@ -373,7 +388,7 @@ def keep_case(directory, number, root, case, real, said):
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
     shutil.copytree(root / "etc", target / "etc", symlinks=True)
-    facts = {key: case[key] for key in ("user", "service", "start", "pid1")}
+    facts = {key: case[key] for key in ("user", "service", "account", "start", "pid1")}
     (target / "case.txt").write_text(f"{facts}\nreal: {real}\nmodel: {said}\n")
 
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What pindown's model says of PAM sessions, for tests/agree/pam_limits.py to compare with the real ones. Each line of
 // stdin is a case, its words separated by tabs:
-//   ROOT SERVICE USER START-SOFT START-HARD PID1-SOFT PID1-HARD MAY-RAISE(0|1) PAM-VERSION DISTRO-IDS [WRONG]
+//   ROOT SERVICE USER START-SOFT START-HARD PID1-SOFT PID1-HARD MAY-RAISE(0|1) ACCOUNT(0|1) PAM-VERSION DISTRO-IDS
+//   [WRONG]
 // Each line of stdout is the answer: "SOFT HARD" in bytes, "refused CODE", or "unknown REASON". WRONG is a word that
-// spoils the model on purpose, to show that the comparison can fail: "dialect", "root", "reset".
+// spoils the model on purpose, to show that the comparison can fail: "dialect", "root", "reset",
+// "account".
 #include <cstdio>
 #include <iostream>
 #include <string>
@@ -56,14 +58,15 @@ std::string say(const PamOutcome& outcome) {
 }
 
 std::string predict(const std::vector<std::string_view>& words) {
-  if (words.size() < 10) return "unknown a case has ten words";
+  if (words.size() < 11) return "unknown a case has eleven words";
   const auto host = make_directory_host(words[0]);
   if (!host) return "unknown " + host.error().message;
   const auto user = collect_account(**host, words[2]);
   if (!user) return "unknown there is no such user";
-  auto version = pam_version(words[8], words[9]);
+  auto version = pam_version(words[9], words[10]);
   if (!version) return "unknown version";
-  if (words.size() > 10) spoil(*version, words[10]);
+  const std::string_view wrong = words.size() > 11 ? words[11] : std::string_view();
+  spoil(*version, wrong);
   const PamConf pam = collect_pam(**host);
   const LimitsConf limits = collect_limits(**host);
   const PamOpening opening{pam,
@@ -72,7 +75,8 @@ std::string predict(const std::vector<std::string_view>& words) {
                            *version,
                            limits_of(words[3], words[4]),
                            limits_of(words[5], words[6]),
-                           words[7] == "1"};
+                           words[7] == "1",
+                           words[8] == "1" && wrong != "account"};
   return say(derive_pam_outcome(opening, words[1], *user));
 }
 

@@ -7,7 +7,7 @@ usage: sshd_logins.py PINDOWN [--seed N] [--cases N] [--keep DIRECTORY] [--wrong
 Trees of sshd_config.py that sshd accepts become /etc/ssh, as many with UsePAM as without; limits.conf and ssh.service get
 limits that differ, ssh.service is restarted on a loopback port, and alice logs in. What her session finds must be what
 `pindown predict --via ssh` says. Prints one line: name, seed, cases, agreements, disagreements. With --wrong the session is
-predicted as if sshd always used PAM. Exit 0: all agree; 1: not.
+predicted from a tree whose first line says the opposite of UsePAM. Exit 0: all agree; 1: not.
 """
 import argparse
 import json
@@ -86,8 +86,14 @@ def login():
     return f"no login: {done.returncode} {done.stderr.strip()[-300:]}"
 
 
-def predicted(pindown, entry):
-    done = run(pindown, "predict", "--format", "json", "--via", entry, "--user", "alice")
+def contradict(path, use_pam):
+    with open(path, encoding="latin-1") as stream:
+        text = stream.read()
+    write(path, f"UsePAM {'no' if use_pam == 'yes' else 'yes'}\n{text}")
+
+
+def predicted(pindown):
+    done = run(pindown, "predict", "--format", "json", "--via", "ssh", "--user", "alice")
     try:
         said = json.loads(done.stdout)
     except ValueError:
@@ -124,7 +130,9 @@ def compare(options):
         write("/etc/security/limits.conf", limits + "\n")
         write("/etc/systemd/system/ssh.service.d/lab.conf", f"[Service]\nLimitMEMLOCK={unit}\n")
         real = restart() or login()
-        said = predicted(options.pindown, "cron" if options.wrong else "ssh")
+        if options.wrong:
+            contradict("/etc/ssh/sshd_config", use_pam)
+        said = predicted(options.pindown)
         spread[use_pam] = spread.get(use_pam, 0) + 1
         if real == said:
             continue

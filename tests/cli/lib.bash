@@ -60,6 +60,6 @@ debian_13_root() {
   printf 'root:x:0:0::/root:/bin/sh\nalice:x:1000:1000::/home/alice:/bin/sh\n' > "$1"/etc/passwd
   printf 'root:x:0:\nalice:x:1000:\n' > "$1"/etc/group
   printf '[Service]\nExecStart=/usr/sbin/sshd -D\n' > "$1"/usr/lib/systemd/system/ssh.service
-  printf 'session required pam_limits.so\n' > "$1"/etc/pam.d/sshd
-  touch "$1"/usr/lib/x86_64-linux-gnu/security/pam_limits.so
+  printf 'account required pam_permit.so\nsession required pam_limits.so\n' > "$1"/etc/pam.d/sshd
+  touch "$1"/usr/lib/x86_64-linux-gnu/security/pam_{limits,permit}.so
 }

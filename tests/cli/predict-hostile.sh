@@ -92,19 +92,19 @@ says "/etc/security/limits.d/a.conf"
 
 # --- PAM: include in a circle, a file of its own, deep, many ---
 machine
-printf 'session include a\n' > root/etc/pam.d/sshd
+printf 'account required pam_permit.so\nsession include a\n' > root/etc/pam.d/sshd
 printf 'session include b\n' > root/etc/pam.d/a
 printf 'session include a\nsession required pam_limits.so\n' > root/etc/pam.d/b
 asks "PAM include loop" 1
 says "/etc/pam.d/b:1"
-printf 'session substack sshd\n' > root/etc/pam.d/sshd
+printf 'account required pam_permit.so\nsession substack sshd\n' > root/etc/pam.d/sshd
 asks "a PAM file that includes itself" 1
-says "/etc/pam.d/sshd:1"
+says "/etc/pam.d/sshd:2"
 for i in $(seq 500); do printf 'session include n%d\nsession include n%d\n' $((i + 1)) $((i + 1)) > "root/etc/pam.d/n$i"; done
-printf 'session include n1\n' > root/etc/pam.d/sshd
+printf 'account required pam_permit.so\nsession include n1\n' > root/etc/pam.d/sshd
 asks "doubling includes" 1
 machine
-python3 -c "print('session required pam_limits.so ' + 'x' * (1 << 19)); [print('session optional pam_limits.so conf=/etc/%d' % i) for i in range(5000)]" > root/etc/pam.d/sshd
+python3 -c "print('account required pam_permit.so\\nsession required pam_limits.so ' + 'x' * (1 << 19)); [print('session optional pam_limits.so conf=/etc/%d' % i) for i in range(5000)]" > root/etc/pam.d/sshd
 timeout 20 "$PINDOWN" predict --root root --via ssh --user alice > text 2> err
 [ $? -le 2 ] || fail "5,000 lines of pam_limits: $(head -c 500 text err)"
 

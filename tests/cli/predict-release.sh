@@ -10,8 +10,8 @@ machine() {
   printf 'root:x:0:0::/root:/bin/sh\nalice:x:1000:1000::/home/alice:/bin/sh\n' > root/etc/passwd
   printf 'root:x:0:\nalice:x:1000:\n' > root/etc/group
   printf '[Service]\nExecStart=/usr/sbin/sshd -D\n' > root/usr/lib/systemd/system/sshd.service
-  printf 'session include password-auth\n' > root/etc/pam.d/sshd
-  printf 'session required pam_limits.so\nsession required pam_unix.so\n' > root/etc/pam.d/password-auth
+  printf 'account include password-auth\nsession include password-auth\n' > root/etc/pam.d/sshd
+  printf 'account required pam_unix.so\nsession required pam_limits.so\nsession required pam_unix.so\n' > root/etc/pam.d/password-auth
   touch root/usr/lib64/security/pam_limits.so root/usr/lib64/security/pam_unix.so
   printf 'UsePAM yes\n' > root/etc/ssh/sshd_config
   : > root/etc/security/limits.conf

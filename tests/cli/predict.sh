@@ -33,6 +33,27 @@ json 'r["soft"] == 8388608'
 printf 'alice - maxlogins 0\n' > root/etc/security/limits.conf
 ask 1 --via ssh --user alice
 json 'r["refused"] is True and r["soft"] is None'
+: > root/etc/security/limits.conf
+printf 'account required pam_limits.so\nsession required pam_limits.so\n' > root/etc/pam.d/sshd
+cp root/etc/pam.d/sshd root/etc/pam.d/runuser
+ask 1 --via ssh --user alice
+json 'r["refused"] is True and r["refused_why"] == "pam_limits.so has no part for accounts"'
+json 'r["decided_by"]["source"] == "/etc/pam.d/sshd:1"'
+ask 0 --via runuser --user alice --from service
+json 'r["refused"] is False'
+printf 'account required pam_permit.so\nsession required pam_limits.so\n' > root/etc/pam.d/sshd
+
+# A group of LDAP's may be hers; a directory cannot be asked.
+printf 'passwd: files sss\ngroup: files sss\n' > root/etc/nsswitch.conf
+printf '@hpc - memlock unlimited\n' > root/etc/security/limits.conf
+ask 0 --via ssh --user alice
+json 'r["soft"] == 8388608 and len(r["assumed"]) == 1 and "hpc (/etc/security/limits.conf:1)" in r["assumed"][0] and "sss" in r["assumed"][0]'
+printf 'alice - memlock 64\n' >> root/etc/security/limits.conf
+ask 0 --via ssh --user alice
+json 'r["soft"] == 65536 and r["assumed"] == []'
+rm root/etc/nsswitch.conf
+: > root/etc/security/limits.conf
+
 ask 2 --via ssh --user nobody-here
 json 'r["unknown"]'
 ask 2 --via service:no-such-unit

@@ -38,6 +38,7 @@ struct LoginSetting {
   MemlockLimit start = both(8 * kTestMib);
   std::optional<MemlockLimit> pid1 = both(246 * kTestMib);
   bool may_raise = true;
+  bool asks_account = false;
 };
 
 inline LoginSetting debian12() {
@@ -103,8 +104,14 @@ inline PamOutcome open_session(TestFiles files, const std::string& service, cons
   std::map<std::string, ConfigFile> named;
   for (const auto& [path, _] : tree.files) named[path] = collect_limits_file(*host, path);
   named["/none"] = collect_limits_file(*host, "/none");
-  const PamOpening opening{
-      pam, limits, named, *pam_version(setting.package, setting.ids), setting.start, setting.pid1, setting.may_raise};
+  const PamOpening opening{pam,
+                           limits,
+                           named,
+                           *pam_version(setting.package, setting.ids),
+                           setting.start,
+                           setting.pid1,
+                           setting.may_raise,
+                           setting.asks_account};
   return derive_pam_outcome(opening, service, *account);
 }
 

@@ -73,6 +73,39 @@ TEST(PamSession, ControlsAndJumps) {
   for (const Row& row : rows) EXPECT_EQ(by(row.stack), row.expected) << row.stack;
 }
 
+// The same stacks as pam_acct_mgmt sees them, which sshd, su, cron and systemd ask first.
+TEST(PamSession, AccountsAreAskedFirst) {
+  constexpr char kSession[] = "session required pam_limits.so\n";
+  const Row rows[] = {
+      {"account required pam_permit.so\n", kSet},
+      {"account required pam_limits.so\n", "refused 28"},  // it has no account function: seen in Debian 12 and 13
+      {"account required pam_permit.so\naccount optional pam_limits.so\n", kSet},
+      {"account optional pam_limits.so\n", "refused 6"},  // nothing succeeded
+      {"account required pam_deny.so\n", "refused 7"},
+      {"account required pam_env.so\n", "refused 3"},
+      {"account required pam_gone.so\naccount required pam_permit.so\n", "refused 28"},
+      {"account required pam_debug.so acct=perm_denied\n", "refused 6"},
+      {"account required pam_nologin.so\naccount required pam_permit.so\n", kSet},
+      {"account [success=1 new_authtok_reqd=done default=ignore] pam_unix.so\naccount requisite pam_deny.so\n"
+       "account required pam_permit.so\n",
+       kSet},
+      {"account required pam_succeed_if.so user = bob\naccount required pam_permit.so\n", "refused 7"},
+      {"account sufficient pam_slurm_adopt.so\naccount required pam_deny.so\n", kSet},  // taken to succeed
+      {"account [success=ignore default=1] pam_slurm_adopt.so\naccount required pam_deny.so\naccount required "
+       "pam_permit.so\n",
+       "unknown"},
+      {"", "refused 7"},  // that of "other"
+  };
+  LoginSetting asked = debian13();
+  asked.asks_account = true;
+  for (const Row& row : rows) {
+    TestFiles more = {{"/etc/pam.d/other", "account required pam_deny.so\n"},
+                      {"/usr/lib/x86_64-linux-gnu/security/pam_slurm_adopt.so", ""}};
+    EXPECT_EQ(by(row.stack + std::string(kSession), more, "alice", asked), row.expected) << row.stack;
+    EXPECT_EQ(by(row.stack + std::string(kSession), more), kSet) << row.stack;  // runuser does not ask
+  }
+}
+
 TEST(PamSession, MissingAndMalformed) {
   const Row rows[] = {
       {"session required pam_limit.so\n", "refused 28"},
