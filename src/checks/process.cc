@@ -431,8 +431,10 @@ Outcome service_older_than_fix(const Situation& s) {
   const std::string name = limits::safe_word(unit->unit, "UNIT");
   Outcome out = limits::limit_finding(
       s, Certainty::kLikely, 80,
-      fmt::format("{} is given {} by its unit now; it was started before that was written and still has {}",
-                  limits::plain(link.name, 40), format_limit(*unit->memlock.soft), format_limit(*link.soft)),
+      fmt::format("{} is given {} by {} now; it was started before that was written and still has {}",
+                  limits::plain(link.name, 40), format_limit(*unit->memlock.soft),
+                  contains(unit->source.text, "DefaultLimitMEMLOCK") ? "systemd's default" : "its unit",
+                  format_limit(*link.soft)),
       {limits::cite_link(link, "as it was started"), cite(unit->source, "counts from the next start on")});
   out.remedies = {{"restart-service",
                    "load the unit again and restart the service",

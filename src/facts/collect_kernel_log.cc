@@ -71,8 +71,10 @@ constexpr std::array<std::uint32_t, 256> kBytes = [] {
 }();
 
 bool starts_with_word(std::string_view text) {
-  return std::any_of(std::begin(kWords), std::end(kWords),
-                     [&](std::string_view word) { return iequals(text.substr(0, word.size()), word); });
+  const char first = to_lower(text[0]);
+  return std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view word) {
+    return word[0] == first && iequals(text.substr(0, word.size()), word);
+  });
 }
 
 bool matters(std::string_view line) {

@@ -105,13 +105,15 @@ std::string user_manager_unit(const Account& account) {
 namespace {
 
 /// systemd makes this link anew at every start of a unit (src/core/unit.c unit_export_invocation_id, since 236).
-std::optional<bool> is_newer_than_service(const Host& host, const UnitFile& unit) {
-  if (!unit.memlock.known()) return std::nullopt;
-  const std::string& place = unit.memlock.source.path;
+std::optional<bool> is_newer_than_service(const Host& host, const UnitFile& unit, const ManagerConf& manager) {
+  const bool by_default = !unit.memlock.known();
+  if (by_default && !manager.default_memlock.known()) return std::nullopt;
+  const std::string& place = (by_default ? manager.default_memlock : unit.memlock).source.path;
   const auto written = host.changed(place.substr(0, place.rfind(':')));
   const auto started = host.changed(fmt::format("/run/systemd/units/invocation:{}", unit.name));
   if (!written || !started) return std::nullopt;
   if (*written > *started) return true;
+  if (by_default) return std::nullopt;  // systemd may have read the file later still
   // What was in force at the start may have stood in a drop-in that is gone.
   for (const char* directory : {"/etc/systemd/system", "/run/systemd/system"}) {
     const auto changed = host.changed(fmt::format("{}/{}.d", directory, unit.name));
@@ -130,7 +132,7 @@ LoginFacts collect_login_configuration(const Host& host, const std::vector<std::
   if (!units.empty()) facts.system_manager = collect_manager(host);
   for (const std::string& name : units) {
     UnitFile& unit = facts.units[name] = collect_unit(host, name);
-    unit.memlock_newer_than_service = is_newer_than_service(host, unit);
+    unit.memlock_newer_than_service = is_newer_than_service(host, unit, facts.system_manager);
   }
   return facts;
 }
@@ -239,6 +241,9 @@ void add_login_facts(const LoginFacts& login, Facts& machine) {
   for (const auto& [name, unit] : login.units) {
     if (unit.memlock.known())
       machine.units.push_back({name, *unit.memlock, unit.memlock.source, unit.memlock_newer_than_service});
+    const Fact<MemlockLimit>& by_default = login.system_manager.default_memlock;
+    if (!unit.memlock.known() && by_default.known() && unit.memlock_newer_than_service == true)
+      machine.units.push_back({name, *by_default, by_default.source, true});
   }
 }
 

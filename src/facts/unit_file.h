@@ -41,7 +41,8 @@ struct UnitFile {
   Fact<std::string> pam_name;         // PAMName=
   Fact<std::string> user;             // User=
   Fact<std::string> accept;           // Accept= of a socket
-  std::optional<bool> memlock_newer_than_service;  // live: that line's file was written after the unit's last start
+  std::optional<bool>
+      memlock_newer_than_service;  // live: that line's file, or the default's, was written after the unit's start
   std::vector<UnitAssignment>
       capabilities;  // CapabilityBoundingSet=, AmbientCapabilities=, NoNewPrivileges=, PrivateUsers=
   std::vector<std::string> problems;

@@ -35,7 +35,7 @@ class Finder {
     find_prepared(block, large, hits);
   }
   void prepare() {
-    if (!sieve_ && Sieve::usable()) sieve_.emplace(small_.literals());
+    if (!sieve_ && Sieve::widest() != Sieve::Width::kOne) sieve_.emplace(small_.literals());
   }
   /// For more than one thread, after prepare().
   void find_prepared(std::string_view block, bool large, Hits& hits) const {

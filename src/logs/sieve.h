@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Searching a text for more than a hundred literals at close to the speed of memory: of every literal the four bytes
-// that are rarest in logs are looked for, 64 positions at a time, by table look-ups on the halves of each byte (the
-// method is known as Teddy, from Hyperscan); a place that passes is asked for its hash, then compared in full. Entry
-// point: Sieve::find. Must not: own the literals' text.
+// that are rarest in logs are looked for, 64 positions at a time, by table look-ups: on the halves of each byte (the
+// method is known as Teddy, from Hyperscan), or on all of it where the processor has tables of 128 entries. A place
+// that passes is asked for its hash, then compared in full. Entry point: Sieve::find. Must not: own the literals' text.
 #pragma once
 
 #include <array>
@@ -18,10 +18,13 @@ class Sieve {
   /// Every literal has at least 4 bytes, there are fewer than 65,535; its id is its index.
   explicit Sieve(const std::vector<std::string_view>& literals);
 
-  /// Whether this processor has the instructions (AVX2); without them, LiteralSet is as quick.
-  static bool usable();
-  /// Appends (offset of the first byte, id) of every occurrence, in no order.
-  void find(std::string_view text, std::vector<std::pair<std::size_t, std::uint32_t>>& hits) const;
+  using Hits = std::vector<std::pair<std::size_t, std::uint32_t>>;  // offset of the first byte, id
+  /// The instructions to search with. AVX-512 needs VBMI: vpermi2b looks a byte of ASCII up as it is.
+  enum class Width { kOne, kAvx2, kAvx512 };
+  /// The best this processor has. With kOne, LiteralSet is as quick.
+  static Width widest();
+  /// Appends every occurrence, in no order. `width` must be one that the processor has.
+  void find(std::string_view text, Hits& hits, Width width = widest()) const;
 
  private:
   static constexpr std::size_t kProbe = 4;    // bytes looked for of each literal
@@ -41,8 +44,9 @@ class Sieve {
   void join(std::uint32_t word, std::size_t bucket);
   std::pair<double, std::size_t> best_bucket(std::uint32_t word) const;
   std::array<double, kBuckets> passing_with(std::uint32_t word) const;
-  void verify(std::string_view text, std::size_t at, std::vector<std::pair<std::size_t, std::uint32_t>>& hits) const;
-  std::size_t find_wide(std::string_view text, std::vector<std::pair<std::size_t, std::uint32_t>>& hits) const;
+  void verify(std::string_view text, std::size_t at, Hits& hits) const;
+  std::size_t find_avx2(std::string_view text, Hits& hits) const;
+  std::size_t find_avx512(std::string_view text, Hits& hits) const;
 
   std::vector<std::string_view> literals_;
   std::vector<Probe> probes_;              // sorted by the hash of the word
@@ -51,6 +55,7 @@ class Sieve {
   std::array<double, kBuckets> passes_{};  // while the tables are made: what each bucket lets through
   Tables low_{};
   Tables high_{};
+  std::array<std::array<std::uint8_t, 128>, kProbe> whole_{};  // the same by the whole byte
 };
 
 }  // namespace pindown::logs

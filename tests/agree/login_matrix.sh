@@ -288,5 +288,7 @@ row "NO" "$unlimited" NO 16M ''
 row "true is no word" "$unlimited" true 16M ''
 row "CRLF in sshd_config" "$unlimited" no 16M '' "sed -i 's/\$/\r/' /etc/ssh/sshd_config"
 row "drop-ins of the other name" '' no 10M '' "printf '[Service]\nLimitMEMLOCK=20M\n' > $units/sshd.service.d/zz.conf"
+entries="ssh su su-l runuser cron"
+row "as account, required" "$unlimited" yes 16M '' "in_pam '/etc/pam.d/{sshd,su,cron,runuser}' 'account required pam_limits.so\n&'"
 echo "login-matrix: $((agreed + differing)) cases, $agreed agree, $differing disagree, of $number configurations"
 [ $differing -eq 0 ]

@@ -47,6 +47,7 @@ MATCHES = ["Match user alice", "Match all", "match ALL", "Match user alice addre
 class Generator:
     def __init__(self, seed):
         self.r = random.Random(seed)
+        self.plain = False  # trees that sshd accepts, in which only order and includes decide
 
     def chance(self, p):
         return self.r.random() < p
@@ -62,6 +63,8 @@ class Generator:
         return word
 
     def use_pam(self):
+        if self.plain:
+            return f"{self.case('UsePAM')} {self.r.choice(['yes', 'yes', 'no'])}"
         value = self.case(self.r.choice(["yes", "no"]))
         value = self.r.choice([value] * 6 + [f'"{value}"', f"'{value}'", value[0] + f'"{value[1:]}"', "\\" + value])
         between = self.r.choice([" "] * 5 + ["\t", "=", " = ", "= ", " =", "  ", " \t ", "==", "= =", "\r"])
@@ -100,7 +103,7 @@ class Generator:
             return self.use_pam()
         if kind < 0.42:
             return self.include(names)
-        if kind < 0.50:
+        if kind < 0.50 and not self.plain:
             return self.r.choice(MATCHES)
         if kind < 0.58:
             return self.r.choice(["# UsePAM no", "#UsePAM no", "", "  ", "\t# Match all", "# Include *", "#\"x", '"open'])
@@ -124,7 +127,8 @@ class Generator:
         """Writes a tree below root/etc/ssh."""
         base = os.path.join(root, "etc/ssh")
         os.makedirs(base)
-        bad = self.r.choice([0, 0, 0, 0.02, 0.05])
+        self.plain = self.chance(0.5)
+        bad = 0 if self.plain else self.r.choice([0, 0, 0, 0.02, 0.05])
         names = []
         for _ in range(self.r.choice([0, 1, 2, 3, 5, 8])):
             name = os.path.normpath(os.path.join(self.r.choice(FOLDERS), self.r.choice(NAMES)))

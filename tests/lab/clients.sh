@@ -13,17 +13,19 @@ alone=()
 
 # pair LIMIT TLS ARGUMENT...: ucx_perftest's server and client, both of bob's; their output in ./server and ./client.
 pair() {
-  local limit=$1 tls=$2 server status=0
+  local limit=$1 tls=$2 server status=0 patience=60
   shift 2
+  # What has no limit and gets no answer would wait for ever.
+  [ "$limit" != unlimited ] || patience=20
   # One that UCX aborts takes its time over its last words, and keeps the port meanwhile.
   await 30 port_free
-  EXEC=exec limited "$limit" bob env UCX_TLS="$tls" UCX_NET_DEVICES=rxe0:1 timeout -k 2 60 ucx_perftest "${alone[@]}" "$@" > server 2>&1 &
+  EXEC=exec limited "$limit" bob env UCX_TLS="$tls" UCX_NET_DEVICES=rxe0:1 timeout -k 2 $patience ucx_perftest "${alone[@]}" "$@" > server 2>&1 &
   server=$!
   for _ in $(seq 300); do
     [ -z "$(ss -Hltn 'sport = :13337')" ] && kill -0 $server 2> /dev/null || break
     sleep 0.1
   done
-  limited "$limit" bob env UCX_TLS="$tls" UCX_NET_DEVICES=rxe0:1 timeout -k 2 60 ucx_perftest 127.0.0.1 "${alone[@]}" "$@" > client 2>&1 || status=$?
+  limited "$limit" bob env UCX_TLS="$tls" UCX_NET_DEVICES=rxe0:1 timeout -k 2 $patience ucx_perftest 127.0.0.1 "${alone[@]}" "$@" > client 2>&1 || status=$?
   kill $server 2> /dev/null
   wait $server 2> /dev/null
   return $status
@@ -33,9 +35,10 @@ port_free() { ! pgrep -x ucx_perftest > /dev/null && [ -z "$(ss -Htan 'sport = :
 
 # mpi LIMIT OPTION...: a job of two ranks of bob's; its output in ./client.
 mpi() {
-  local limit=$1
+  local limit=$1 patience=40
   shift
-  limited "$limit" bob env HOME=/tmp timeout -k 5 40 mpirun -np 2 --oversubscribe "$@" /lab/mpi $((4 << 20)) > client 2>&1
+  [ "$limit" != unlimited ] || patience=20
+  limited "$limit" bob env HOME=/tmp timeout -k 5 $patience mpirun -np 2 --oversubscribe "$@" /lab/mpi $((4 << 20)) > client 2>&1
 }
 
 # explained TITLE CODE STATUS [ADDED]: check of ./client (with a line more, as a user would paste it) names CODE first and ends so.

@@ -237,6 +237,16 @@ client systemctl restart lab-unit.service
 healthy "restarted"
 predicted "restarted" /etc/systemd/system/lab-unit.service.d/lab.conf:2 as --via service:lab-unit
 
+service "ExecStart=/lab/mr --hold $((16 * mib))"
+mkdir -p /etc/systemd/system.conf.d
+printf '[Manager]\nDefaultLimitMEMLOCK=infinity\n' > /etc/systemd/system.conf.d/lab.conf
+systemctl daemon-reload
+told "older than the default's edit" PD109 /etc/systemd/system.conf.d/lab.conf:2
+client systemctl restart lab-unit.service
+healthy "restarted with the new default"
+predicted "restarted with the new default" /etc/systemd/system.conf.d/lab.conf:2 as --via service:lab-unit
+rm /etc/systemd/system.conf.d/lab.conf
+
 service "LimitMEMLOCK=infinity
 ExecStart=/bin/sh -c 'ulimit -l 64; /lab/mr --hold 68; true'"
 told "a service's program lowers it" PD113 /etc/systemd/system/lab-unit.service:5

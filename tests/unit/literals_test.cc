@@ -39,11 +39,20 @@ Hits by_set(const std::vector<std::string_view>& literals, std::string_view text
   return hits;
 }
 
+/// By each kind of instructions that this processor has: all of them find the same.
 Hits by_sieve(const std::vector<std::string_view>& literals, std::string_view text) {
-  Hits hits;
-  Sieve(literals).find(text, hits);
-  std::ranges::sort(hits);
-  return hits;
+  const Sieve sieve(literals);
+  Hits first;
+  sieve.find(text, first, Sieve::Width::kOne);
+  std::ranges::sort(first);
+  for (const Sieve::Width width : {Sieve::Width::kAvx2, Sieve::Width::kAvx512}) {
+    if (width > Sieve::widest()) continue;
+    Hits hits;
+    sieve.find(text, hits, width);
+    std::ranges::sort(hits);
+    EXPECT_EQ(hits, first) << "width " << static_cast<int>(width);
+  }
+  return first;
 }
 
 struct Row {
