@@ -8,6 +8,7 @@
 
 #include "base/host_name.h"
 #include "base/text.h"
+#include "checks/limit_common.h"
 
 namespace pindown {
 namespace {
@@ -256,7 +257,12 @@ LimitView derive_limit(const logs::Incident& incident, const logs::RunContext& r
     if (p.kind != ProcessKind::kShell || !p.memlock.known() || p.of_several || !fits_host(p, incident.first)) continue;
     if (shell == nullptr || shell_rank(p, incident) > shell_rank(*shell, incident)) shell = &p;
   }
-  if (shell != nullptr) from_process(*shell, "a shell, which may differ from the job", false);
+  if (shell != nullptr) {
+    from_process(*shell, "a shell, which may differ from the job", false);
+    const bool shown = shell->caps.known() && shell->caps->effective;
+    view.holder_capable = shown ? has_cap(*shell->caps->effective, kCapIpcLock)
+                                : limits::is_root(*shell) && !in_container_log(incident, facts);
+  }
   return view;
 }
 
@@ -298,12 +304,44 @@ std::map<std::string, RdmaDevice> devices_of(const std::string& host, const std:
   return own;
 }
 
+/// Several commands about one container tell of the same user's process in it: what one of them shows, all have.
+/// (Whose limit it is, with_companion() decides.)
+void join_container_records(std::vector<Process>& processes) {
+  struct Known {
+    Fact<CapabilitySets> caps;
+    Fact<std::uint32_t> euid;
+    std::string user;
+    bool of_several_users = false;
+  };
+  std::map<std::string, Known> containers;
+  const auto key_of = [](const Process& p) { return fmt::format("{}\n{}", p.target, p.where.host); };
+  const auto joins = [](const Process& p) {
+    return p.kind == ProcessKind::kContainer && !p.of_several && (!p.target.empty() || !p.where.host.empty());
+  };
+  for (const Process& p : processes) {
+    if (!joins(p)) continue;
+    Known& known = containers[key_of(p)];
+    known.of_several_users |= !known.user.empty() && !p.user.empty() && known.user != p.user;
+    if (known.user.empty()) known.user = p.user;
+    if (!known.caps.known()) known.caps = p.caps;
+    if (!known.euid.known()) known.euid = p.euid;
+  }
+  for (Process& p : processes) {
+    if (!joins(p)) continue;
+    const Known& known = containers[key_of(p)];
+    if (known.of_several_users) continue;
+    if (!p.caps.known()) p.caps = known.caps;
+    if (!p.euid.known()) p.euid = known.euid;
+  }
+}
+
 }  // namespace
 
 Facts facts_of(const logs::Incident& incident, const Facts& facts) {
   const std::string host = names_container(incident.first) ? std::string() : incident.first.shape.host;
   Facts own = facts;
   own.devices = devices_of(host, facts.devices);
+  join_container_records(own.processes);
   if (host.empty()) return own;
   std::erase_if(own.gpus, [&host](const Gpu& gpu) { return is_foreign(gpu.host, host); });
   drop_foreign(own.kernel, host);

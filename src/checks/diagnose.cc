@@ -334,9 +334,10 @@ bool finished_start(const LogInput& log) {
   return !speaks && !log.recognised;
 }
 
-Candidate ended_badly() {
+Candidate ended_badly(const Event& by) {
   return {"PD705", "look for the first error in the logs of the other ranks, or run again with NCCL_DEBUG=INFO",
-          "the job ended with an error that names no call"};
+          fmt::format("the job ended with an error that names no call: {}:{} {}", by.input, by.line,
+                      shorten(escape(by.raw, 400), 100))};
 }
 
 bool any_unread(const Report& report) {
@@ -372,8 +373,8 @@ Report diagnose_logs(std::vector<LogInput> logs, const std::optional<LiveFacts>&
     run.run = &log.context;
     add_findings(ask_all(run), run, report);
     if (!all_started) open = judge_pasted(facts, policy, report);
-    open = open || log.ended_with_error;
-    if (log.ended_with_error) report.candidates.push_back(ended_badly());
+    open = open || log.ended_by.has_value();
+    if (log.ended_by) report.candidates.push_back(ended_badly(*log.ended_by));
   }
   if (!recognised) note_finding(report, "PD901", "nothing in this input is known to pindown");
   put_facts(report, facts, &log.context);

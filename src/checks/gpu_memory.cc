@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "checks/gpu_rows.h"
 #include "checks/look.h"
+#include "model/demand.h"
 
 namespace pindown::gpu {
 namespace {
@@ -39,12 +40,17 @@ std::string size_words(const Situation& s) {
   return first(s).length ? format_size(*first(s).length) + " of GPU memory" : std::string("GPU memory");
 }
 
+/// "[RO]" of the failing host.
+std::optional<bool> relaxed_ordering(const Situation& s) {
+  return s.run == nullptr ? std::nullopt : host_context(*s.incident, *s.run).relaxed_ordering;
+}
+
 /// In NCCL 2.12 and later only data buffers get the relaxed-ordering flag and with it ibv_reg_mr_iova2; sender and
 /// receiver FIFOs, sizes and the flush word stay with plain ibv_reg_mr (net_ib.cc ncclIbRegMrDmaBuf against
 /// ncclIbConnect).
 bool control_buffer(const Situation& s) {
   const bool nccl = first(s).library == "nccl" || first(s).library == "rccl";
-  return nccl && first(s).verb == "ibv_reg_mr" && s.run != nullptr && s.run->relaxed_ordering.value_or(false);
+  return nccl && first(s).verb == "ibv_reg_mr" && relaxed_ordering(s).value_or(false);
 }
 
 /// Why the buffer is known to be host memory, or nothing.
@@ -512,8 +518,7 @@ const Fact<std::string>* unset_in_vain(const Situation& s) {
 
 /// What stands beside the failure: "[RO]" among the devices, flags that were printed, a setting that did not arrive.
 bool relaxed_ordering_shown(const Situation& s) {
-  return (s.run != nullptr && s.run->relaxed_ordering == true) || unset_in_vain(s) != nullptr ||
-         prints_relaxed_flag(first(s));
+  return relaxed_ordering(s) == true || unset_in_vain(s) != nullptr || prints_relaxed_flag(first(s));
 }
 
 Outcome relaxed_found(const Situation& s) {
@@ -561,7 +566,7 @@ Outcome relaxed_ordering_rejected(const Situation& s) {
     return candidate(55, "the call carries the relaxed-ordering flag, which some adapters and virtual functions refuse",
                      "export NCCL_IB_PCI_RELAXED_ORDERING=0  # does it run now?");
   }
-  if (s.run != nullptr && s.run->relaxed_ordering == false) {
+  if (relaxed_ordering(s) == false) {
     return candidate(35, "some cloud adapters accept only registrations with relaxed ordering, which is off here",
                      "export NCCL_IB_PCI_RELAXED_ORDERING=1");
   }

@@ -71,6 +71,7 @@ std::string message(const Report& report, const logs::Incident* incident) {
     case Verdict::kUndetermined:
       if (report.unknown.size() == 1 && report.unknown[0].missing.size() == 1 && report.unknown[0].code == "PD902")
         return escape(report.unknown[0].missing[0]);
+      if (!report.candidates.empty() && report.candidates.front().code == "PD705") return "the job ended with an error";
       return "not everything could be looked at";
     default:
       return "";

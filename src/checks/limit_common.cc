@@ -12,6 +12,7 @@
 #include "base/host_name.h"
 #include "base/text.h"
 #include "checks/look.h"
+#include "checks/pam_lines.h"
 #include "model/session_start.h"
 #include "model/trail.h"
 
@@ -51,7 +52,8 @@ Standing of_incident(const Situation& s) {
   if (s.limit_cleared()) return Standing::kCleared;
   if (!s.enomem_possible()) return s.has_errno(EPERM) && charged ? of_guilt(s) : Standing::kNone;
   const bool over_verbs = charged || (bare && s.run && s.run->net_ib);
-  const Standing guilt = over_verbs && !capability_open(s) && !root_passes(s) ? of_guilt(s) : Standing::kNone;
+  const Standing guilt =
+      over_verbs && !capability_open(s) && !root_passes(s) && !granted_in_container(s) ? of_guilt(s) : Standing::kNone;
   return guilt == Standing::kNone ? Standing::kPossible : guilt;
 }
 
@@ -163,6 +165,18 @@ bool charged_call(const Situation& s) {
 bool capability_open(const Situation& s) {
   if (!s.process || s.ipc_lock.usable || !s.process->caps || !s.process->caps->effective) return false;
   return has_cap(*s.process->caps->effective, kCapIpcLock) && !s.process->initial_userns;
+}
+
+bool granted_in_container(const Situation& s) {
+  if (!s.incident || s.ipc_lock.usable || (s.process && s.process->caps.known() && s.process->caps->effective))
+    return false;
+  if (s.process && s.process->euid && *s.process->euid != 0) return false;
+  if (s.facts->pod_privileged.known() && s.in_kubernetes()) return true;
+  return std::ranges::any_of(s.facts->containers, [](const ContainerCommand& run) {
+    const bool root = run.user.empty() || run.user == "0" || run.user == "root" || run.user.starts_with("0:") ||
+                      run.user.starts_with("root:");
+    return (run.privileged || run.ipc_lock) && root;
+  });
 }
 
 bool is_root(const Process& p) {
@@ -503,6 +517,22 @@ Remedy limits_d() {
   return r;
 }
 
+Remedy session_limit(const Situation& s) {
+  const auto lines = pam_effective(s.facts->limits_conf, {});
+  const bool configured = lines.soft && lines.soft->is_unlimited() && lines.hard && lines.hard->is_unlimited();
+  if (!configured || !lines.soft_line) return limits_d();
+  Remedy r;
+  r.id = "limits-not-in-force";
+  r.title = fmt::format(
+      "{} gives unlimited already: open a new session; if that has less, too, predict says which line counts",
+      plain(lines.soft_line->source.path));
+  r.commands = {"ssh localhost 'ulimit -Sl; ulimit -Hl'   # a new session", "grep -rn memlock /etc/security/limits.d",
+                "sudo pindown predict --via ssh --user USER"};
+  r.persistent = false;
+  r.verify = "ulimit -Sl; ulimit -Hl  # in the session that starts the job";
+  return r;
+}
+
 Remedy by_what_starts_it(const Situation& s) {
   Remedy r;
   r.id = "by-what-starts-it";
@@ -596,13 +626,40 @@ Remedy soft_to_hard(std::optional<Limit> hard) {
   return r;
 }
 
-Remedy slurm_no_propagation() {
+namespace {
+
+/// The list that scontrol or slurm.conf shows, without MEMLOCK; empty for "(null)" and for what is no list of names.
+std::string other_limits(const Facts& facts, const char* key) {
+  const auto at = facts.slurm_conf.find(key);
+  if (at == facts.slurm_conf.end() || !at->second.known()) return {};
+  std::string names;
+  for (const std::string_view item : split(*at->second, ',')) {
+    const std::string_view name = trim(item);
+    if (name.empty() || iequals(name, "MEMLOCK") || iequals(name, "ALL") || iequals(name, "NONE")) continue;
+    if (!std::ranges::all_of(name, is_alpha)) return {};
+    names += fmt::format("{}{}", names.empty() ? "" : ",", name);
+  }
+  return names;
+}
+
+/// The line that stops memlock alone from travelling.
+std::string propagation_line(const Facts& facts) {
+  const std::string only = other_limits(facts, "PropagateResourceLimits");
+  if (!only.empty()) return "PropagateResourceLimits=" + only;
+  const std::string except = other_limits(facts, "PropagateResourceLimitsExcept");
+  return fmt::format("PropagateResourceLimitsExcept={}MEMLOCK", except.empty() ? "" : except + ",");
+}
+
+}  // namespace
+
+Remedy slurm_no_propagation(const Situation& s) {
+  const std::string line = propagation_line(*s.facts);
   Remedy r;
   r.id = "slurm-propagate-except-memlock";
-  r.title = "set PropagateResourceLimitsExcept=MEMLOCK on all nodes and the controller, then scontrol reconfigure";
+  r.title = fmt::format("set {} on all nodes and the controller, then scontrol reconfigure", line);
   r.commands = {
       "grep -n Propagate /etc/slurm/slurm.conf",
-      "# the line to have there, instead of any other Propagate line: PropagateResourceLimitsExcept=MEMLOCK",
+      "# the line to have there, instead of any other Propagate line: " + line,
       "scontrol reconfigure",
   };
   r.verify = "srun -N1 sh -c 'ulimit -Sl; ulimit -Hl'";

@@ -43,7 +43,10 @@ bool would_do(Limit limit, const Situation& s);
 bool charged_call(const Situation& s);
 /// CAP_IPC_LOCK is effective, but nothing says in which user namespace: whether the limit applies is open.
 bool capability_open(const Situation& s);
-bool is_root(const Process& p);  // by its effective uid, else by the user's name as it was shown
+bool is_root(const Process& p);
+/// The container was started with IPC_LOCK or --privileged and runs as root: as far as is known the capability is
+/// effective, and the limit of no account.
+bool granted_in_container(const Situation& s);  // by its effective uid, else by the user's name as it was shown
 /// The command that shows whether a rank has the capability.
 std::string decide_capability();
 /// The job ran as root, outside a container as far as is seen, and its capabilities were not shown: the host's root has
@@ -123,12 +126,16 @@ std::string plain(std::string_view text, std::size_t columns = 60);  // escaped 
 
 Remedy limits_d();  // `*` and root lines for pam_limits
 /// Not a fix itself: which of the fixes it is, when nothing shows what started the job.
+/// What lets a login or ssh session have more; where the lines shown do that already, how to find why they do not
+/// count.
+Remedy session_limit(const Situation& s);
 Remedy by_what_starts_it(const Situation& s);
 Remedy unit_infinity(std::string_view unit);  // drop-in, reload, restart
 /// For the live process; after a failure in a log, for what starts the next one (the unit, where one is named).
 Remedy prlimit_now(const Situation& s, bool soft_only = false, std::string_view unit = {});
 Remedy soft_to_hard(std::optional<Limit> hard);
-Remedy slurm_no_propagation();
+/// With what slurm.conf has already, where that is shown: the two parameters exclude each other, and each is a list.
+Remedy slurm_no_propagation(const Situation& s);
 Remedy slurm_no_propagation_now();
 
 }  // namespace pindown::limits

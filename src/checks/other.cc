@@ -292,7 +292,11 @@ std::string slurm_job(const Situation& s) {
 /// memory. Tried to allocate".
 bool maybe_pinned_host(const Situation& s) {
   const Event& first = s.incident->first;
-  return says(first, "CUDA error: out of memory") || says(first, "host alloc") || says(first, "host malloc");
+  if (says(first, "CUDA error: out of memory")) return true;
+  const auto host_call = [](const Event& e) { return says(e, "host alloc") || says(e, "host malloc"); };
+  // NCCL's alloc.h wraps cudaMalloc and cudaHostAlloc; a second line says which.
+  return host_call(first) || first.source_file.ends_with("alloc.h") ||
+         std::ranges::any_of(s.incident->echoes, host_call) || std::ranges::any_of(s.incident->same, host_call);
 }
 
 Remedy next_step(std::string id, std::string title, std::vector<std::string> commands) {
@@ -505,9 +509,14 @@ Outcome other_failure_first(const Situation& s) {
     const bool pinned = other.kind == Kind::kCudaOom && maybe_pinned_host(s);
     const std::string_view words =
         pinned ? "CUDA could not allocate memory, of a GPU or pinned memory of the host," : other.words;
-    return judged(s, with(found(pinned ? Certainty::kLikely : other.certainty, 95,
-                                fmt::format("{} first{}", words, after), {s.failure_evidence()}),
-                          other.steps(s)));
+    // Ranks write at the same time: the order of their lines is not that of their failures.
+    const bool apart = other.kind == Kind::kCudaOom && s.run && s.run->registration_failed;
+    const std::string text = apart
+                                 ? fmt::format("{}; a registration failed as well, which this does not explain", words)
+                                 : fmt::format("{} first{}", words, after);
+    return judged(s,
+                  with(found(pinned || apart ? Certainty::kLikely : other.certainty, 95, text, {s.failure_evidence()}),
+                       other.steps(s)));
   }
   return not_applicable();
 }

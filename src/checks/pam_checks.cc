@@ -74,13 +74,13 @@ std::string words(const LimitsConfLine& line) {
 
 /// limits.conf as shown would give the session enough.
 bool configured_enough(const Situation& s) {
-  const PamOutcome out = pam_effective(s.facts->limits_conf, pam_subject(s));
+  const LinesOutcome out = pam_effective(s.facts->limits_conf, pam_subject(s));
   return out.soft && limits::would_do(*out.soft, s);
 }
 
 /// A line before or after that makes up for the faulty one.
 bool made_up_for(const Situation& s, const LimitsConfLine& faulty, const LineProblem& problem) {
-  const PamOutcome out = pam_effective(s.facts->limits_conf, pam_subject(s));
+  const LinesOutcome out = pam_effective(s.facts->limits_conf, pam_subject(s));
   return out.soft && out.soft_line != &faulty && !problem.depends_on_version && limits::would_do(*out.soft, s);
 }
 

@@ -201,7 +201,7 @@ PamClass pam_class(std::string_view domain) {
   return domain.starts_with('@') ? PamClass::kGroup : PamClass::kUser;
 }
 
-PamType pam_type(std::string_view type) {
+LineSides pam_type(std::string_view type) {
   if (type == "-") return {true, true};
   return {iequals(type, "soft"), iequals(type, "hard")};
 }
@@ -211,7 +211,7 @@ bool is_memlock_line(const LimitsConfLine& line) {
 }
 
 std::optional<LineProblem> line_problem(const LimitsConfLine& line) {
-  const PamType type = pam_type(line.type);
+  const LineSides type = pam_type(line.type);
   const bool any_type = type.soft || type.hard;
   if (!is_memlock_line(line)) {
     if (!meant_memlock(line.item) || (!any_type && edits(lower(line.type), "soft") > 2)) return std::nullopt;
@@ -231,12 +231,12 @@ bool pam_applies(const LimitsConfLine& line, const PamSubject& subject) {
   return !subject.user.empty() && line.domain == subject.user;  // case-sensitive, as in pam_limits.c
 }
 
-PamOutcome pam_effective(const std::vector<LimitsConfLine>& lines, const PamSubject& subject) {
-  PamOutcome out;
+LinesOutcome pam_effective(const std::vector<LimitsConfLine>& lines, const PamSubject& subject) {
+  LinesOutcome out;
   PamClass soft_class = PamClass::kNever;
   PamClass hard_class = PamClass::kNever;
   for (const LimitsConfLine& line : lines) {
-    const PamType type = pam_type(line.type);
+    const LineSides type = pam_type(line.type);
     if (!is_memlock_line(line) || !pam_applies(line, subject)) continue;
     const auto value = pam_value(line.value, subject.parser);
     if (!value) continue;

@@ -28,11 +28,11 @@ enum class PamClass { kUser = 0, kGroup = 1, kDefault = 4, kNever = 9 };
 PamClass pam_class(std::string_view domain);
 
 /// soft, hard or "-" (both), in any case; anything else makes PAM skip the line.
-struct PamType {
+struct LineSides {
   bool soft = false;
   bool hard = false;
 };
-PamType pam_type(std::string_view type);
+LineSides pam_type(std::string_view type);
 
 /// A memlock line that PAM skips, or reads as something its author cannot have meant.
 struct LineProblem {
@@ -52,12 +52,12 @@ struct PamSubject {
 
 /// Which line decides soft and hard among those that surely apply (`*`, the user's own name, root's uid range).
 /// Membership of groups is not known here, so `@group` lines never count.
-struct PamOutcome {
+struct LinesOutcome {
   std::optional<Limit> soft, hard;
   const LimitsConfLine* soft_line = nullptr;
   const LimitsConfLine* hard_line = nullptr;
 };
-PamOutcome pam_effective(const std::vector<LimitsConfLine>& lines, const PamSubject& subject);
+LinesOutcome pam_effective(const std::vector<LimitsConfLine>& lines, const PamSubject& subject);
 
 /// The line surely applies to the subject.
 bool pam_applies(const LimitsConfLine& line, const PamSubject& subject);

@@ -147,16 +147,16 @@ std::vector<Remedy> limit_remedies(const Situation& s) {
     const std::string unit = service.empty() ? s.process->comm + ".service" : service;
     return {limits::unit_infinity(unit), limits::prlimit_now(s)};
   }
-  if (s.under_slurm()) return {limits::slurm_no_propagation(), limits::unit_infinity("slurmd.service")};
+  if (s.under_slurm()) return {limits::slurm_no_propagation(s), limits::unit_infinity("slurmd.service")};
   if (limits::containerised(s)) return {container_ulimit(s), limits::prlimit_now(s)};
-  if (session_shown(s)) return {limits::limits_d(), limits::prlimit_now(s)};
+  if (session_shown(s)) return {limits::session_limit(s), limits::prlimit_now(s)};
   if (s.launched_by("journald")) return {limits::unit_infinity(""), limits::prlimit_now(s)};
-  Remedy session = limits::limits_d();
+  Remedy session = limits::session_limit(s);
   session.title = "a login or ssh session: " + session.title;
   if (!limits::maybe_slurm(s)) return {limits::by_what_starts_it(s), session, limits::prlimit_now(s)};
   Remedy slurmd = limits::unit_infinity("slurmd.service");
   slurmd.title = "a job under Slurm (srun puts such numbers before the lines): " + slurmd.title;
-  return {limits::by_what_starts_it(s), slurmd, limits::slurm_no_propagation(), session};
+  return {limits::by_what_starts_it(s), slurmd, limits::slurm_no_propagation(s), session};
 }
 
 Outcome too_low_found(const Situation& s, Standing standing) {
@@ -262,8 +262,19 @@ Outcome lowered_by_service(const Situation& s, int at) {
   return out;
 }
 
+/// Where it was lowered; with a need given, where from enough to too little: the other steps are not to blame.
+int deciding_drop(const Situation& s) {
+  if (!s.trail || !s.need.bytes) return s.trail ? lowered_at(*s.trail) : -1;
+  for (int i = static_cast<int>(s.trail->links.size()) - 1; i > 0; --i) {
+    const auto& above = link_at(*s.trail, i - 1).soft;
+    const auto& here = link_at(*s.trail, i).soft;
+    if (above && here && *here < *above && limits::would_do(*above, s) && !limits::would_do(*here, s)) return i;
+  }
+  return -1;
+}
+
 Outcome lowered_on_trail(const Situation& s) {
-  const int i = s.trail ? lowered_at(*s.trail) : -1;
+  const int i = deciding_drop(s);
   if (i <= 0 || other_family(*s.trail, i)) return not_applicable();
   if (limits::is_manager(link_at(*s.trail, i - 1))) return lowered_by_service(s, i);
   const TrailLink& link = link_at(*s.trail, i);

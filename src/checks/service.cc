@@ -422,7 +422,7 @@ Outcome propagation_found(const Situation& s, const Slurm& slurm) {
   const std::string summary = fmt::format("the job has the soft limit of the shell that submitted it ({}): {}", allows,
                                           limits::need_against_have(s));
   Outcome out = limits::limit_finding(s, Certainty::kLikely, 76, summary, std::move(more));
-  out.remedies = {limits::slurm_no_propagation(), limits::slurm_no_propagation_now(),
+  out.remedies = {limits::slurm_no_propagation(s), limits::slurm_no_propagation_now(),
                   limits::soft_to_hard(Limit::unlimited())};
   if (s.limit.hard) out.remedies.back() = limits::soft_to_hard(s.limit.hard);
   return out;
@@ -451,7 +451,7 @@ Outcome slurm_propagates(const Situation& s) {
   return not_applicable();
 }
 
-std::vector<Remedy> slurmd_remedies() {
+std::vector<Remedy> slurmd_remedies(const Situation& s, const Slurm& slurm) {
   Remedy now;
   now.id = "prlimit-slurmd-now";
   now.title = "raise slurmd as it runs; jobs started from now on inherit it";
@@ -460,7 +460,8 @@ std::vector<Remedy> slurmd_remedies() {
   now.verify = "srun -N1 sh -c 'ulimit -Sl; ulimit -Hl'";
   Remedy unit = limits::unit_infinity("slurmd.service");
   unit.title = "on every compute node: LimitMEMLOCK=infinity for slurmd, restart it (running jobs go on)";
-  return {unit, limits::slurm_no_propagation(), now};
+  if (slurm.propagates == false) return {unit, now};
+  return {unit, limits::slurm_no_propagation(s), now};
 }
 
 Outcome slurmd_found(const Situation& s, const Slurm& slurm, Standing standing) {
@@ -475,7 +476,7 @@ Outcome slurmd_found(const Situation& s, const Slurm& slurm, Standing standing) 
   const bool seen = slurm_link(s) >= 0;  // live: the step daemon itself was looked at
   Outcome out = limits::limit_finding(s, seen ? limits::certainty_of(standing) : Certainty::kLikely, 76, summary,
                                       std::move(more));
-  out.remedies = slurmd_remedies();
+  out.remedies = slurmd_remedies(s, slurm);
   return out;
 }
 
@@ -492,7 +493,7 @@ Outcome slurmd_daemon(const Situation& s, Standing standing) {
                                       fmt::format("slurmd itself is limited: {}", limits::need_against_have(s)));
   add(out.evidence, slurm.conf);
   if (hard_would_do && !slurm.propagates && !out.severity) out.severity = Severity::kWarning;
-  out.remedies = slurmd_remedies();
+  out.remedies = slurmd_remedies(s, slurm);
   return out;
 }
 

@@ -55,6 +55,7 @@ void take_scalars(Facts& facts, const Facts& other) {
   take(facts.buddyinfo, other.buddyinfo);
   take(facts.sshd_usepam, other.sshd_usepam);
   take(facts.kernel_log, other.kernel_log);
+  take(facts.pod_privileged, other.pod_privileged);
 }
 
 }  // namespace

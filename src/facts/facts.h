@@ -193,6 +193,7 @@ struct Facts {
   std::map<std::string, Fact<std::string>> slurm_conf;  // scontrol show config: "PropagateResourceLimitsExcept" …
   std::vector<ContainerCommand> containers;
   std::map<std::string, Source> launchers;  // "slurm", "kubectl": a typed command or a manifest shows it
+  Fact<bool> pod_privileged;                // "privileged: true" of a securityContext
   std::set<std::string> pod_namespaces;     // `kubectl -n NS …` on one pod, as typed
   std::vector<DeviceNode> device_nodes;
   std::map<std::string, Fact<std::string>> env;  // env/export lines not tied to a known process

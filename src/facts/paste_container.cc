@@ -207,6 +207,12 @@ bool read_inspect(const Context& c) {
   return starts || is_inspected(name);
 }
 
+bool read_privileged(const Context& c) {
+  if (c.text != "privileged: true") return false;
+  c.learn(c.facts.pod_privileged, true);
+  return true;
+}
+
 bool read_manifest(const Context& c) {
   static constexpr std::array<std::string_view, 14> kKinds = {
       "Pod",    "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet",      "Job",        "CronJob",

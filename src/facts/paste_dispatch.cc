@@ -185,6 +185,7 @@ constexpr LeadRow kLeads[] = {
     {"\"Ulimits\"", read_inspect},
     {"setenv ", read_env},
     {"kind: ", read_manifest},
+    {"privileged: ", read_privileged},
 };
 
 /// kLeads by first byte, made once.

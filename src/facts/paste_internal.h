@@ -424,5 +424,6 @@ bool has_srun_container(std::span<const std::string> options);
 bool read_inspect(const Context& c);
 /// "kind: Pod": a Kubernetes object that makes pods.
 bool read_manifest(const Context& c);
+bool read_privileged(const Context& c);
 
 }  // namespace pindown::paste

@@ -406,6 +406,29 @@ void adopt_orphans(LogFindings& log, std::vector<Event>& echoes) {
   }
 }
 
+/// A warning or an error of the library that no row knows. These are printed by runs that work, too.
+bool is_unknown_warning(const Event& e) {
+  if (e.kind != Kind::kMention || (!contains(e.raw, "NCCL WARN") && !contains(e.raw, "UCX  ERROR"))) return false;
+  for (const std::string_view harmless : {"iommu", "NUMA", "plugin", "Plugin", "MSCCL", "set by environment"}) {
+    if (contains(e.raw, harmless)) return false;
+  }
+  return true;
+}
+
+/// An exit with an error; or a warning that nobody knows, or a port that failed, after which the job shows no more
+/// work.
+std::optional<Event> ended_by(const std::vector<Event>& events) {
+  const Event* open = nullptr;
+  for (const Event& e : events) {
+    if (e.kind == Kind::kExit) return e;
+    const bool port = e.kind == Kind::kPortDown && e.library == "nccl";
+    const bool works = port ? !contains(e.detail, "error") : e.kind == Kind::kProgress || e.kind == Kind::kInitComplete;
+    if (works) open = nullptr;
+    if ((port && !works) || (!open && is_unknown_warning(e))) open = &e;
+  }
+  return open == nullptr ? std::nullopt : std::optional(*open);
+}
+
 }  // namespace
 
 bool same_origin_host(const Event& a, const Event& b) {
@@ -433,6 +456,7 @@ LogFindings derive_incidents(std::vector<Event> events, const RunContext& seed) 
       if (log.context.kernel.size() < 256) log.context.kernel.push_back(e);
     } else if (is_failure(e.kind)) {
       if (e.library == "kernel" && log.context.kernel.size() < 256) log.context.kernel.push_back(e);
+      log.context.registration_failed |= is_registration(e.kind);
       failures.push_back(e);
     } else if (e.kind == Kind::kEcho || e.kind == Kind::kExit) {
       echoes.push_back(e);
@@ -453,7 +477,7 @@ LogFindings derive_incidents(std::vector<Event> events, const RunContext& seed) 
     }
   }
   decide_continued(log, events);
-  log.ended_with_error = std::ranges::any_of(events, [](const Event& e) { return e.kind == Kind::kExit; });
+  log.ended_by = ended_by(events);
   name_versions(log);
   log.initialised = log.context.init_complete;
   return log;

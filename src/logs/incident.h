@@ -34,6 +34,7 @@ struct RunContext {
   std::optional<bool> gdr_enabled;  // GPU Direct RDMA Enabled/Disabled
   bool dmabuf_available = false;
   bool socket_transport = false;  // Using network Socket, tcp
+  bool registration_failed = false;  // some rank's, in any incident
   bool init_complete = false;
   std::string plugin;                // aws-ofi-nccl, IBext …
   std::set<std::string> job_inputs;  // inputs in which a library speaks with a host's name: logs of ranks
@@ -65,7 +66,7 @@ struct LogFindings {
   RunContext context;
   std::vector<Incident> incidents;  // in order of time; the first is the main one
   bool recognised = false;          // anything of a known library was seen
-  bool ended_with_error = false;    // an exit status, an abort: the job did not end well
+  std::optional<Event> ended_by;    // an exit status, an abort, a warning without work after it: it did not end well
   bool initialised = false;         // an explicit sign that initialisation finished
 };
 

@@ -46,22 +46,16 @@ std::string version_of(const logs::Incident& incident, const logs::RunContext& r
   return hint.substr(0, hint.find_first_of("- "));
 }
 
-logs::HostContext context_of(const logs::Incident& incident, const logs::RunContext& run) {
-  const auto at = run.by_host.find(incident.first.shape.host);
-  if (at != run.by_host.end()) return at->second;
-  return {run.relaxed_ordering, run.gdr_channels, run.host_channels};
-}
-
 /// With relaxed ordering data buffers go through ibv_reg_mr_iova2, so a plain ibv_reg_mr is one of NCCL's own
 /// (net_ib.cc, 2.12 on).
 bool plain_reg_mr_is_control(const logs::Incident& incident, const logs::RunContext& run) {
-  if (context_of(incident, run).relaxed_ordering != true) return false;
+  if (host_context(incident, run).relaxed_ordering != true) return false;
   const std::string version = version_of(incident, run);
   return version.empty() || logs::compare_versions(version, "2.12") >= 0;
 }
 
 BufferGuess nccl_data_buffer(const logs::Incident& incident, const logs::RunContext& run) {
-  const logs::HostContext here = context_of(incident, run);
+  const logs::HostContext here = host_context(incident, run);
   BufferGuess guess;
   if (from_user_buffer(incident, version_of(incident, run)))
     return {guess.memory, "a buffer the program registered itself", {}, {}, true};
@@ -80,6 +74,14 @@ BufferGuess nccl_data_buffer(const logs::Incident& incident, const logs::RunCont
 }
 
 }  // namespace
+
+logs::HostContext host_context(const logs::Incident& incident, const logs::RunContext& run) {
+  const std::string& host = incident.first.shape.host;
+  const auto at = run.by_host.find(host);
+  if (at != run.by_host.end()) return at->second;
+  const bool of_others = !host.empty() && !run.by_host.empty();
+  return {of_others ? std::nullopt : run.relaxed_ordering, run.gdr_channels, run.host_channels};
+}
 
 BufferGuess derive_buffer(const logs::Incident& incident, const logs::RunContext& run) {
   const Event& first = incident.first;

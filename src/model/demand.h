@@ -20,6 +20,10 @@ struct BufferGuess {
   bool user_buffer = false;              // ncclCommRegister or graph registration: failure there is often harmless
 };
 
+/// What the lines of the failing host say of its transport, else those of a log without hosts. "[RO]" is each host's
+/// own; that channels go through a GPU is taken from the others, too.
+logs::HostContext host_context(const logs::Incident& incident, const logs::RunContext& run);
+
 BufferGuess derive_buffer(const logs::Incident& incident, const logs::RunContext& run);
 
 /// "a data buffer in host memory, at most 4.6 MiB with NCCL's defaults"

@@ -175,6 +175,7 @@ std::optional<Certainty> Situation::limit_guilty() const {
   if (limit.inherited) return *limit.soft < kLow ? std::optional(Certainty::kLikely) : std::nullopt;
   // A shell's low limit makes the job's low limit likely where the job inherits from such a shell, and only there.
   const bool over = incident->first.length && Limit{*incident->first.length} > *limit.soft;
+  if (!limit.of_job && limit.holder_capable) return std::nullopt;
   if (!limit.of_job) {
     return (over || *limit.soft < kLow) && !in_container() ? std::optional(Certainty::kLikely) : std::nullopt;
   }

@@ -29,6 +29,7 @@ struct LimitView {
   bool of_job = false;      // seen in the failing process or container itself, not merely in some shell
   bool at_failure = false;  // printed by the failing call itself
   bool inherited = false;   // the daemon's or unit's that starts such jobs: the job has it unless something raised it
+  bool holder_capable = false;  // the shell that shows it has CAP_IPC_LOCK, and so have the jobs that it starts
 };
 
 /// Whether CAP_IPC_LOCK would let the failing process pass the limit. charge.h, memlock-model A1 R7.

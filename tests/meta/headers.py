@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every source file and script says its licence and what it is; nothing unfinished is left in the sources."""
+"""Every source file and script says its licence and what it is; nothing unfinished is left in the sources; no type is defined twice."""
 import pathlib
 import re
 import sys
@@ -41,7 +41,26 @@ def unfinished(text):
     return (f"has '{hit.group()}'" for hit in UNFINISHED.finditer(text))
 
 
+TYPE = re.compile(r"^(namespace [\w:]+|(?:struct|class|enum class) (\w+)(?: :[^;{]*)?) \{", re.M)
+
+
+def types_twice(texts):
+    """`texts`: {name of a header: text}. Two types of one name in one namespace break the one-definition rule, and no compiler sees it."""
+    places = {}
+    for name, text in texts.items():
+        space = ""
+        for hit in TYPE.finditer(text):
+            if hit.group(2):
+                places.setdefault((space, hit.group(2)), set()).add(name)
+            else:
+                space = hit.group(1)
+    return [f"{space}::{kind} is defined in {', '.join(sorted(at))}" for (space, kind), at in places.items() if len(at) > 1]
+
+
 tally = Tally()
+twice = {"a.h": "namespace p {\nstruct A {\n", "b.h": "namespace p {\nenum class A {\n", "c.h": "namespace p::q {\nstruct A {\n"}
+tally.check("self-test types", [] if len(types_twice(twice)) == 1 and not types_twice({"a.h": twice["a.h"], "c.h": twice["c.h"]}) else ["rule is blind"])
+tally.check("types", types_twice({str(p.relative_to(TOP)): p.read_text() for p in sorted((TOP / "src").rglob("*.h"))}))
 good = f"// {SPDX}\n// What it is.\nint x;\n"
 tally.check("self-test header", [] if not list(header_problems(good)) and list(header_problems("int x;\n")) else ["rule is blind"])
 tally.check("self-test unfinished", [] if list(unfinished("// " + "TO" + "DO: later")) and not list(unfinished(good)) else ["rule is blind"])

@@ -231,7 +231,7 @@ TEST(PamEffective, ClassBeatsOrderAndLaterBeatsEarlier) {
   EXPECT_EQ(pam_effective(by_class, {.user = "Alice"}).soft, kUnlimited);  // domains are case-sensitive
   const std::vector<LimitsConfLine> by_order = {conf("*", "-", "memlock", "unlimited"),
                                                 conf("*", "soft", "memlock", "64")};
-  const PamOutcome later = pam_effective(by_order, {.user = "alice"});
+  const LinesOutcome later = pam_effective(by_order, {.user = "alice"});
   EXPECT_EQ(later.soft, Limit{64 * kKiB});
   EXPECT_EQ(later.hard, kUnlimited);
   EXPECT_EQ(later.soft_line, &by_order[1]);
