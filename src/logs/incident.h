@@ -33,7 +33,7 @@ struct RunContext {
   bool host_channels = false;       // via NET/IB/n without GDRDMA seen
   std::optional<bool> gdr_enabled;  // GPU Direct RDMA Enabled/Disabled
   bool dmabuf_available = false;
-  bool socket_transport = false;  // Using network Socket, tcp
+  bool socket_transport = false;     // Using network Socket, tcp
   bool registration_failed = false;  // some rank's, in any incident
   bool init_complete = false;
   std::string plugin;                // aws-ofi-nccl, IBext …
