@@ -10,8 +10,9 @@ _pindown() {
     --format) COMPREPLY=($(compgen -W 'text json markdown' -- "$word")); return ;;
     --threshold) COMPREPLY=($(compgen -W 'note warning error' -- "$word")); return ;;
     --color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")); return ;;
-    --need) COMPREPLY=($(compgen -W 'unlimited 64MiB 2GiB' -- "$word")); return ;;
-    --via | --from) COMPREPLY=($(compgen -W 'ssh login su su-l sudo sudo-i runuser runuser-l cron at service: user-service' -- "$word")); return ;;
+    --need | --submit-limit) COMPREPLY=($(compgen -W 'unlimited 64MiB 2GiB' -- "$word")); return ;;
+    --via | --from) COMPREPLY=($(compgen -W 'ssh login su su-l sudo sudo-i runuser runuser-l cron at service: user-service slurm' -- "$word")); return ;;
+    --propagate) COMPREPLY=($(compgen -W 'ALL NONE MEMLOCK' -- "$word")); return ;;
     --user) COMPREPLY=($(compgen -u -- "$word")); return ;;
     --root) compopt -o filenames; COMPREPLY=($(compgen -d -- "$word")); return ;;
     --pid) COMPREPLY=($(compgen -W "$(cd /proc && printf '%s ' [0-9]*)" -- "$word")); return ;;
@@ -19,7 +20,7 @@ _pindown() {
   if [[ $word == -* ]]; then
     case $command in
       check) COMPREPLY=($(compgen -W '--pid --format --need --threshold --here --color --verbose --help --version' -- "$word")) ;;
-      predict) COMPREPLY=($(compgen -W '--via --user --from --root --format --color --help' -- "$word")) ;;
+      predict) COMPREPLY=($(compgen -W '--via --user --from --root --submit-limit --propagate --format --color --help' -- "$word")) ;;
       *) COMPREPLY=($(compgen -W '--format --color --help' -- "$word")) ;;
     esac
   elif [[ $command == explain ]]; then

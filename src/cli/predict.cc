@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <expected>
 #include <memory>
+
+#include "base/text.h"
 
 #include "cli/cli.h"
 #include "facts/login.h"
@@ -19,6 +23,9 @@ struct Options {
   std::string from;
   std::string user;
   std::string root;
+  std::string propagate;     // of Slurm: as sbatch and srun take it
+  bool propagated = false;   // --propagate was given, perhaps without a value
+  std::string submit_limit;  // of Slurm: a size
   Output output;
 };
 
@@ -41,9 +48,43 @@ int render(const Prediction& prediction, const Output& output) {
   return prediction.soft && prediction.hard ? 0 : 2;
 }
 
+/// sbatch and srun put the soft limit of their shell there, "U" first where --propagate asked for it
+/// (srun/srun_job.c _set_rlimit_env()).
+void add_environment(SlurmSubmission& out) {
+  constexpr const char* kName = "SLURM_RLIMIT_MEMLOCK";
+  const char* value = std::getenv(kName);
+  if (value == nullptr) return;
+  std::string_view text = value;
+  const bool asked = consume(text, "U");
+  const auto bytes = parse_u64(text);
+  if (!bytes) return;
+  out.soft = Limit{*bytes};
+  out.source = {kName, value, {}};
+  if (asked && !out.propagate) out.propagate = "MEMLOCK";
+}
+
+std::expected<SlurmSubmission, std::string> submission_of(const Options& options) {
+  SlurmSubmission out;
+  if (options.propagated) out.propagate = options.propagate.empty() ? "ALL" : options.propagate;
+  if (options.submit_limit.empty()) {
+    if (options.from.empty() && options.root.empty()) add_environment(out);
+    return out;
+  }
+  const auto size = parse_size(options.submit_limit);
+  if (!size) return std::unexpected(size.error());
+  out.soft = *size;
+  out.source = {"--submit-limit", options.submit_limit, {}};
+  return out;
+}
+
 int run_predict(const Options& options) {
   const auto entry = parse_entry(options.via);
   if (!entry) return refuse("--via: " + entry.error());
+  const bool for_slurm = options.propagated || !options.submit_limit.empty();
+  if (for_slurm && entry->kind != EntryKind::kSlurm)
+    return refuse("--submit-limit and --propagate go with --via slurm");
+  const auto submission = submission_of(options);
+  if (!submission) return refuse("--submit-limit: " + submission.error());
   std::optional<Entry> caller;
   if (!options.from.empty()) {
     const auto parsed = parse_caller(options.from);
@@ -58,12 +99,15 @@ int run_predict(const Options& options) {
   }
   const LoginFacts machine = collect_login_machine(*host);
   LoginFacts facts = machine;
-  add_question(*host, question_of(*entry, user_or_self(options)), facts);
-  if (!caller) return render(derive_prediction(*entry, facts, std::nullopt, nullptr), options.output);
+  LoginQuestion question = question_of(*entry, user_or_self(options));
+  const char* slurm_conf = std::getenv("SLURM_CONF");
+  if (options.root.empty() && slurm_conf != nullptr) question.slurm_conf = slurm_conf;
+  add_question(*host, question, facts);
+  if (!caller) return render(derive_prediction(*entry, facts, std::nullopt, nullptr, *submission), options.output);
   const std::string caller_user = caller->user.empty() ? "0" : caller->user;
   LoginFacts caller_facts = machine;
   add_question(*host, question_of(*caller, caller_user), caller_facts);
-  return render(derive_prediction(*entry, facts, caller, &caller_facts), options.output);
+  return render(derive_prediction(*entry, facts, caller, &caller_facts, *submission), options.output);
 }
 
 }  // namespace
@@ -74,15 +118,26 @@ void add_predict(CLI::App& app, Run& run) {
   command
       ->add_option(
           "--via", options->via,
-          "ssh, login, su, su-l, sudo, sudo-i, runuser, runuser-l, cron, at, service:NAME, user-service[:NAME]")
+          "ssh, login, su, su-l, sudo, sudo-i, runuser, runuser-l, cron, at, service:NAME, user-service[:NAME], slurm")
       ->required()
       ->type_name("ENTRY");
   command->add_option("--user", options->user, "whose session (default: you; with --root, root)")->type_name("U");
-  command->add_option("--from", options->from, "where su, sudo or runuser is called: ssh:alice, service")
+  command
+      ->add_option("--from", options->from,
+                   "where su, sudo, runuser, or sbatch and srun are called: ssh:alice, service")
       ->type_name("ENTRY[:USER]");
   command->add_option("--root", options->root, "a directory laid out as on the machine")->type_name("DIR");
+  command->add_option("--submit-limit", options->submit_limit, "for slurm: soft limit of the shell that submits")
+      ->type_name("SIZE");
+  CLI::Option* propagate =
+      command->add_option("--propagate", options->propagate, "for slurm: as given to sbatch or srun")
+          ->expected(0, 1)
+          ->type_name("LIMITS");
   add_output_options(*command, options->output, {"text", "json"});
-  command->callback([options, &run] { run = [options] { return run_predict(*options); }; });
+  command->callback([options, propagate, &run] {
+    options->propagated = propagate->count() > 0;
+    run = [options] { return run_predict(*options); };
+  });
 }
 
 }  // namespace pindown::cli

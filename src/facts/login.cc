@@ -176,6 +176,33 @@ void collect_per_connection(const Host& host, LoginFacts& facts) {
   }
 }
 
+constexpr std::string_view kSlurmd = "slurmd.service";
+
+/// A slurmd that was started by hand, from an init script or in a container: its limits are what jobs get, too.
+void find_slurmd(const Host& host, LoginFacts& facts) {
+  const auto names = host.list("/proc");
+  if (!names) return;
+  for (const std::string& name : *names) {
+    const auto pid = parse_u64(name);
+    if (!pid) continue;
+    const auto comm = host.read(fmt::format("/proc/{}/comm", *pid));
+    if (!comm || trim(*comm) != "slurmd") continue;
+    Process process = collect_process(host, static_cast<std::int64_t>(*pid));
+    if (process.memlock.known()) facts.daemons.emplace(std::string(kSlurmd), std::move(process));
+  }
+}
+
+void collect_slurm_of(const Host& host, const LoginQuestion& question, LoginFacts& facts) {
+  if (facts.live && !facts.daemons.contains(std::string(kSlurmd))) find_slurmd(host, facts);
+  const auto running = facts.daemons.find(std::string(kSlurmd));
+  const auto package = facts.packages.versions.find(kSlurmPackage);
+  SlurmQuestion slurm;
+  if (running != facts.daemons.end()) slurm.slurmd_cmdline = running->second.cmdline;
+  if (package != facts.packages.versions.end()) slurm.version = package->second.value.value_or("");
+  slurm.file = question.slurm_conf;
+  facts.slurm = collect_slurm(host, slurm);
+}
+
 }  // namespace
 
 LoginFacts collect_login_machine(const Host& host) {
@@ -210,6 +237,7 @@ void add_question(const Host& host, const LoginQuestion& question, LoginFacts& f
     facts.units[unit] = collect_unit(host, unit);
   }
   if (facts.live) collect_daemons(host, question, facts);
+  if (question.slurm) collect_slurm_of(host, question, facts);
 }
 
 LoginFacts collect_login(const Host& host, const LoginQuestion& question) {

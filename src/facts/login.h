@@ -13,6 +13,7 @@
 #include "facts/limits_conf.h"
 #include "facts/packages.h"
 #include "facts/pam_stack.h"
+#include "facts/slurm_conf.h"
 #include "facts/sshd_config.h"
 #include "facts/unit_file.h"
 #include "host/host.h"
@@ -31,6 +32,7 @@ struct LoginFacts {
   std::map<std::string, ConfigFile> named_limits;  // files of conf= in the stacks
   PamConf pam;
   SshdConf sshd;
+  SlurmConf slurm;  // only where it is asked for
   ManagerConf system_manager, user_manager;
   Fact<SudoersLimit> sudoers;
   std::map<std::string, UnitFile> units;  // by the name asked for
@@ -52,6 +54,8 @@ struct LoginQuestion {
   std::string user;
   bool user_manager = false;  // user@UID.service of that user
   bool ssh = false;           // and whether systemd listens for sshd
+  bool slurm = false;         // slurm.conf, and a slurmd that systemd did not start
+  std::string slurm_conf;     // SLURM_CONF of whoever asks
 };
 
 /// "user@1000.service"

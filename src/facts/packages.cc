@@ -23,11 +23,12 @@ struct Name {
   const char* debian;
   const char* rpm;
 };
-constexpr std::array<Name, 5> kNames = {{{kPamPackage, "pam"},
+constexpr std::array<Name, 6> kNames = {{{kPamPackage, "pam"},
                                          {kSystemdPackage, "systemd"},
                                          {"openssh-server", "openssh-server"},
                                          {"sudo", "sudo"},
-                                         {"util-linux", "util-linux"}}};
+                                         {"util-linux", "util-linux"},
+                                         {kSlurmPackage, "slurm-slurmd"}}};
 
 /// Minor releases do not change PAM's or systemd's upstream version, but for SUSE's service packs. OpenSSH reads
 /// sshd_config in the same way in all of them. RHEL's rebuilds call themselves by their own ID and "rhel" in ID_LIKE.

@@ -23,6 +23,7 @@ struct Distribution {
 /// By Debian's names, whatever the distribution calls them.
 constexpr const char* kPamPackage = "libpam-modules";
 constexpr const char* kSystemdPackage = "systemd";
+constexpr const char* kSlurmPackage = "slurmd";
 
 struct Packages {
   std::map<std::string, Fact<std::string>> versions;

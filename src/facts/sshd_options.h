@@ -3,20 +3,14 @@
 // OPTIONS of /etc/sysconfig/sshd (Red Hat). Entry points: collect_sshd_options, parse_sshd_options.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "facts/fact.h"
 #include "host/host.h"
 
 namespace pindown {
-
-/// The value as systemd reads an EnvironmentFile (src/basic/env-file.c parse_env_file_internal): the last assignment
-/// wins, quotes and backslashes are taken off, and the rest of the line counts where there are none.
-std::optional<std::pair<std::string, std::size_t>> read_environment_file(std::string_view text, std::string_view key);
 
 struct SshdOptions {
   std::string file;                // the last -f; empty: the default

@@ -20,7 +20,7 @@ using pindown::fuzz::has_control;
 using pindown::fuzz::require;
 
 /// The files that take turns in being hostile.
-constexpr std::array<const char*, 14> kFiles = {"/etc/security/limits.conf",
+constexpr std::array<const char*, 15> kFiles = {"/etc/security/limits.conf",
                                                 "/etc/security/limits.d/50-x.conf",
                                                 "/etc/pam.d/sshd",
                                                 "/etc/pam.d/common-session",
@@ -33,7 +33,8 @@ constexpr std::array<const char*, 14> kFiles = {"/etc/security/limits.conf",
                                                 "/etc/passwd",
                                                 "/etc/group",
                                                 "/etc/sudoers",
-                                                "/etc/os-release"};
+                                                "/etc/os-release",
+                                                "/etc/slurm/slurm.conf"};
 
 pindown::MemoryTree ordinary() {
   pindown::MemoryTree tree;
@@ -48,6 +49,7 @@ pindown::MemoryTree ordinary() {
                 {"/etc/pam.d/sshd", "@include common-session\nsession required pam_limits.so\n"},
                 {"/etc/pam.d/common-session", "session required pam_unix.so\n"},
                 {"/etc/pam.d/su", "session required pam_limits.so\n"},
+                {"/etc/slurm/slurm.conf", "UsePAM=1\nPropagateResourceLimitsExcept=MEMLOCK\n"},
                 {"/etc/ssh/sshd_config", "Include /etc/ssh/sshd_config.d/*.conf\nUsePAM yes\n"},
                 {"/usr/lib/systemd/system/ssh.service", "[Service]\nExecStart=/usr/sbin/sshd -D\n"}};
   return tree;
@@ -61,7 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   tree.files[kFiles[data[0] % kFiles.size()]] = std::string(reinterpret_cast<const char*>(data) + 1, size - 1);
   const auto host = pindown::make_memory_host(std::move(tree));
   for (const char* name : {"ssh", "login", "su", "su-l", "sudo", "sudo-i", "runuser", "runuser-l", "cron", "at",
-                           "service:ssh", "user-service"}) {
+                           "service:ssh", "user-service", "slurm"}) {
     const auto entry = pindown::parse_entry(name);
     require(entry.has_value());
     const auto facts = pindown::collect_login(*host, pindown::question_of(*entry, "alice"));

@@ -7,6 +7,7 @@
 
 #include <chrono>
 
+#include "facts/environment_file.h"
 #include "facts/sshd_glob.h"
 #include "facts/sshd_options.h"
 
