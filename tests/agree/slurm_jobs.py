@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random slurm.conf, slurmd limits and submissions, and a real job of each: here or in a guest, as root.
 
-usage: slurm_jobs.py PINDOWN [--seed N] [--cases N] [--user U] [--most BYTES|infinity] [--keep DIRECTORY] [--wrong]
+usage: slurm_jobs.py PINDOWN [--seed N] [--cases N] [--user U] [--most BYTES|infinity] [--keep DIRECTORY] [--bare] [--wrong]
 
 Starts munged, slurmctld and three slurmd with limits of their own in a network namespace that has nothing but loopback. Jobs come
 from srun, from a batch script, from srun inside of that, and from salloc; with and without --propagate. What a task finds must be
@@ -86,6 +86,15 @@ def run(*words, timeout=120, **more):
     return subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=timeout, stdin=subprocess.DEVNULL, **more)
 
 
+def run_job(cluster, words):
+    try:
+        return run(*words, env=cluster.env(), cwd="/")
+    except subprocess.TimeoutExpired as late:
+        nodes = run("sinfo", "-N", "-o", "%N %T %E", env=cluster.env()).stdout
+        jobs = run("squeue", "-o", "%i %T %r %N", env=cluster.env()).stdout
+        raise RuntimeError(f"{late}\n{nodes}\n{jobs}\n{cluster.logs()}") from late
+
+
 class Cluster:
     """The daemons of one configuration. All are children, and end with it."""
 
@@ -121,6 +130,8 @@ PartitionName=p Nodes=ALL Default=YES OverSubscribe=FORCE:8 State=UP
         write(self.conf, self.base() + configuration.text())
         if configuration.included:
             write(os.path.join(self.etc, "limits.conf"), "\n".join(configuration.included) + "\n")
+        if slurm_major() >= 23:  # it manages cgroups whatever tracks processes, and may not here
+            write(os.path.join(self.etc, "cgroup.conf"), "CgroupPlugin=disabled\n")
         for name in ["state"] + [f"spool.{node}" for node in NODES]:
             shutil.rmtree(os.path.join(self.work, name), ignore_errors=True)
             os.makedirs(os.path.join(self.work, name))
@@ -132,7 +143,7 @@ PartitionName=p Nodes=ALL Default=YES OverSubscribe=FORCE:8 State=UP
 
     def daemon(self, name, words):
         with open(os.path.join(self.work, name + ".log"), "w") as log:
-            self.daemons.append(subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log))
+            self.daemons.append(subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True))
 
     def await_idle(self):
         end = time.monotonic() + 240
@@ -149,7 +160,7 @@ PartitionName=p Nodes=ALL Default=YES OverSubscribe=FORCE:8 State=UP
         out = []
         for name in ("ctld",) + NODES:
             with open(os.path.join(self.work, name + ".log"), errors="replace") as log:
-                out.append(f"{name}: {log.read()[-600:]}")
+                out.append(f"{name}: {log.read()[-1500:]}")
         return "\n".join(out)
 
     def stop(self):
@@ -182,6 +193,7 @@ class Submission:
         asked = [None, None, "", "NONE", "MEMLOCK", "CORE", "CORE,MEMLOCK", "ALL"] + REFUSED[:1]
         self.propagate = r.choice(asked) if self.way != "salloc" else None
         self.user = r.choice([user, user, "root"])
+        self.most = most
 
     def option(self):
         if self.propagate is None:
@@ -191,7 +203,8 @@ class Submission:
     def as_user(self, words):
         soft = "unlimited" if self.soft == INFINITY else self.soft
         user = [] if self.user == "root" else ["setpriv", f"--reuid={self.user}", f"--regid={self.group()}", "--clear-groups"]
-        return ["prlimit", f"--memlock={soft}:"] + user + words
+        hard = "unlimited" if self.most == INFINITY else ""
+        return ["prlimit", f"--memlock={soft}:{hard}"] + user + words
 
     def group(self):
         return run("id", "-g", self.user).stdout.strip()
@@ -203,7 +216,7 @@ class Submission:
             return self.submit_batch(cluster, scratch, place)
         srun = ["srun", "-Q"] + (place if self.way == "srun" else ["-n1"]) + self.option() + ["sh", "-c", SHOW]
         words = srun if self.way == "srun" else ["salloc", "-Q"] + place + srun
-        done = run(*self.as_user(words), env=cluster.env(), cwd="/")
+        done = run_job(cluster, self.as_user(words))
         found = limits_in(done.stdout)
         return (found[-1] if found else self.refusal(done)), None
 
@@ -211,7 +224,7 @@ class Submission:
         script, out = os.path.join(scratch, "batch"), os.path.join(scratch, f"out.{time.monotonic_ns()}")
         write(script, f"#!/bin/sh\n{SHOW}\nsrun -Q -n1 sh -c '{SHOW.replace('LIMITS', 'INNER')}'\n", 0o755)
         words = ["sbatch", "-Q", "--wait", "-o", out] + place + self.option() + [script]
-        done = run(*self.as_user(words), env=cluster.env(), cwd="/")
+        done = run_job(cluster, self.as_user(words))
         text = ""
         if os.path.exists(out):
             with open(out, errors="replace") as stream:
@@ -244,6 +257,10 @@ def plant(tree, cluster, configuration, node, wrong):
     write(os.path.join(tree, "var/lib/dpkg/status"), "".join(
         f"Package: {name}\nStatus: install ok installed\nVersion: {version}\n\n"
         for name, version in (("slurmd", version_of("slurmd")), ("systemd", version_of("systemd")), ("libpam-modules", version_of("libpam-modules")))))
+
+
+def slurm_major():
+    return int(version_of("slurmd").split(".")[0])
 
 
 def version_of(package):
@@ -284,7 +301,8 @@ class Oracle:
         place = os.path.join(folder, "socket")
         munged = subprocess.Popen(["munged", "--foreground", "--force", f"--key-file={folder}/key", f"--socket={place}",
                                    f"--pid-file={folder}/pid", f"--seed-file={folder}/seed", f"--log-file={folder}/log"],
-                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                  start_new_session=True)
         end = time.monotonic() + 60
         while not os.path.exists(place):
             if munged.poll() is not None or time.monotonic() > end:
@@ -362,15 +380,17 @@ def main():
     parser.add_argument("--most", type=size, default=8 * MIB)
     parser.add_argument("--keep", default="")
     parser.add_argument("--wrong", action="store_true")
-    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--bare", action="store_true", help="no namespaces: the machine is a guest, and has but loopback")
     options = parser.parse_args()
     missing = [name for name in NEEDED if not shutil.which(name)]
     if missing or os.geteuid() != 0:
         print("not root" if not missing else "not installed: " + ", ".join(missing))
         return 77
-    if not options.inside:
-        inside = ["sh", "-c", "ip link set lo up && ip address add 192.0.2.1/32 dev lo && exec \"$@\"", "sh", sys.executable, *sys.argv, "--inside"]
-        return subprocess.run(["unshare", "--net", "--pid", "--fork", "--mount-proc", "--kill-child", *inside]).returncode
+    if not options.bare:
+        # The shell stays, as the first process: somebody has to reap what Slurm orphans, which counts as alive until then.
+        inside = ["sh", "-c", "ip link set lo up && ip address add 192.0.2.1/32 dev lo || exit; \"$@\" & wait $!", "sh", sys.executable,
+                  *sys.argv, "--bare"]
+        os.execvp("unshare", ["unshare", "--net", "--pid", "--fork", "--mount-proc", "--kill-child", *inside])
     return Oracle(options).run()
 
 

@@ -78,7 +78,7 @@ def next_tree(generator, work, want):
 def login():
     """"SOFT HARD" in bytes; what went wrong otherwise."""
     for _ in range(3):
-        done = run("ssh", "-q", "-p", PORT, "-o", "BatchMode=yes", "-o", "ConnectTimeout=30", "alice@127.0.0.1", SHOW)
+        done = run("ssh", "-o", "LogLevel=VERBOSE", "-p", PORT, "-o", "BatchMode=yes", "-o", "Ciphers=aes128-ctr,aes256-ctr", "-o", "ConnectTimeout=100", "alice@127.0.0.1", SHOW)
         lines = [line for line in done.stdout.splitlines() if line.startswith("LIMITS ")]
         if lines:
             return lines[-1][len("LIMITS "):]
