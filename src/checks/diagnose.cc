@@ -480,6 +480,10 @@ Report diagnose_host(const LiveFacts& live, const Policy& policy) {
   add_ruled_out(answers, report);
   for (const std::string& problem : live.machine.problems)
     report.unknown.push_back({"PD902", {problem}, how_to_read(live.machine)});
+  if (!live.hidden.empty()) {
+    report.unknown.push_back({"PD902", {live.hidden}, how_to_read(live.machine)});
+    open = open || live.machine.rdma_present.value != false;
+  }
   if (live.denied > 0 && live.asked.empty()) {
     const std::string missing = fmt::format("open files or maps of {} of {} processes", live.denied, live.seen);
     report.unknown.push_back({"PD902", {missing}, how_to_read(live.machine)});
@@ -488,8 +492,9 @@ Report diagnose_host(const LiveFacts& live, const Policy& policy) {
   if (!uses_rdma(live) && live.asked.empty()) {
     if (live.machine.rdma_present.known()) {
       note_finding(report, "PD905",
-                   live.denied > 0 ? "no RDMA device: nothing here registers memory"
-                                   : "no RDMA device, and no process has NCCL loaded: nothing here registers memory");
+                   live.denied > 0 || !live.hidden.empty()
+                       ? "no RDMA device: nothing here registers memory"
+                       : "no RDMA device, and no process has NCCL loaded: nothing here registers memory");
     } else {
       open = true;
       report.unknown.push_back({"PD902", {"/sys/class/infiniband"}, "run where /sys is mounted"});

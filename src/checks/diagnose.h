@@ -34,6 +34,7 @@ struct LiveFacts {
   std::vector<std::int64_t> vanished;           // of those
   std::uint64_t seen = 0;                       // processes looked at
   std::uint64_t denied = 0;                     // of those: whose files or maps were not readable
+  std::string hidden;                           // why there may be processes that nobody saw
 };
 
 /// Logs, and this machine's facts if they belong to it.

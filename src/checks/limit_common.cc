@@ -384,6 +384,12 @@ Distro distro_of(const Facts& facts) {
   const std::string name = *facts.distro;
   if (contains(name, "Ubuntu")) return version_behind(name, "Ubuntu", Distro::Kind::kUbuntu);
   if (contains(name, "Debian")) return version_behind(name, "Debian", Distro::Kind::kDebian);
+  if (contains(name, "Raspbian")) return version_behind(name, "Raspbian", Distro::Kind::kDebian);
+  if (contains(name, "Pop!_OS")) return version_behind(name, "Pop!_OS", Distro::Kind::kUbuntu);
+  // Built from one of the two, with numbers of their own.
+  for (const char* derived : {"Linux Mint", "Kali", "Devuan", "Proxmox", "elementary OS", "Zorin", "KDE neon"}) {
+    if (contains(name, derived)) return {Distro::Kind::kDebian};
+  }
   return {Distro::Kind::kOther};
 }
 

@@ -250,6 +250,14 @@ Outcome usepam_unknown(const Situation& s, Standing standing) {
   return not_applicable();
 }
 
+/// No sshd above the process: cron, a terminal, or a chain that was cut (tmux, nohup), which ssh may have begun.
+Outcome usepam_off_elsewhere(const Situation& s, Standing standing) {
+  const bool other = s.session != nullptr && s.session->entry != "ssh";
+  if (other || !limits::guilty(standing) || !limits::same_as_sshd(s)) return not_applicable();
+  return candidate(40, "UsePAM is off, and what began over ssh and was cut off from it has the limit of sshd",
+                   "loginctl session-status  # how the session was opened");
+}
+
 Remedy restore_pam_limits(const std::string& service, const std::string& entry) {
   const std::string name = limits::safe_word(service, "SERVICE");
   Remedy r;
@@ -306,6 +314,7 @@ Outcome sshd_usepam_off(const Situation& s) {
     return ruled_out(fmt::format("{} says UsePAM yes", usepam.source.path));
   }
   if (!limits::session_by_pam(s)) return not_applicable();
+  if (s.kind == SubjectKind::kProcess && !limits::over_ssh(s)) return usepam_off_elsewhere(s, standing);
   if (s.limit_unlikely() && !another_has_less(s)) return ruled_out(unlimited_why(s));
   const std::string summary = "sshd runs without PAM, so limits.conf is never read: " + limits::need_against_have(s);
   if (!limits::guilty(standing)) {

@@ -336,10 +336,18 @@ bool nobody_changed_it(const Situation& s) {
   return limits::is_named(link, "sshd") || limits::is_named(link, "login");  // pam_limits of old Debian: PID 1's value
 }
 
+/// A line of a unit has just this value: sshd's or getty's LimitMEMLOCK, which the session kept.
+bool a_unit_gives_it(const Situation& s) {
+  return std::ranges::any_of(s.facts->units, [&s](const UnitLimit& each) { return each.memlock.soft == s.soft(); });
+}
+
 Outcome unconfigured_live(const Situation& s, const std::string& origin) {
-  if (s.is_daemon || !limits::session_by_pam(s) || !nobody_changed_it(s) || !s.facts->limits_conf.empty()) {
+  if (s.is_daemon || !limits::session_by_pam(s) || !nobody_changed_it(s) || !s.facts->limits_conf.empty() ||
+      a_unit_gives_it(s)) {
     return not_applicable();
   }
+  if (!s.facts->limits_conf_unread.empty())
+    return unknown({limits::plain(s.facts->limits_conf_unread, 200)}, "run as root");
   const std::string summary =
       fmt::format("nobody set a limit for this session: {}; {}", origin, limits::need_against_have(s));
   std::vector<Evidence> more;

@@ -223,12 +223,23 @@ bool is_manager_default(Limit limit) {
   return limit.bytes == 64ULL << 10 || limit.bytes == 8ULL << 20;
 }
 
-std::string service_words(std::string_view unit, Limit limit) {
-  if (is_manager_default(limit)) {
+/// What a process has, and what was read of its unit: `systemctl show`, in a log, does not tell a default from a line.
+std::string service_words(const Situation& s, std::string_view unit, Limit limit) {
+  const UnitLimit* own = limits::unit_limit(*s.facts, unit);
+  const bool live = s.kind == SubjectKind::kProcess;
+  if (live && own && own->memlock.soft == limit)
+    return fmt::format("{} is given {} by its unit", limits::plain(unit, 40), format_limit(limit));
+  if (live && !own && is_manager_default(limit)) {
     return fmt::format("{} has no LimitMEMLOCK and gets systemd's default, {}", limits::plain(unit, 40),
                        format_limit(limit));
   }
   return fmt::format("{} runs with {}", limits::plain(unit, 40), format_limit(limit));
+}
+
+/// The unit says something else, and did so when the service was started: something below systemd set the limit.
+bool set_below_unit(const Situation& s, std::string_view unit) {
+  const UnitLimit* own = limits::unit_limit(*s.facts, unit);
+  return own && own->memlock.soft && own->memlock.soft != s.soft() && own->newer_than_service == false;
 }
 
 std::vector<Remedy> service_remedies(const Situation& s, std::string_view unit) {
@@ -250,8 +261,9 @@ Outcome service_daemon(const Situation& s, const std::string& unit) {
     note.remedies = {look};
     return note;
   }
-  Outcome out = limits::limit_finding(
-      s, Certainty::kLikely, 74, fmt::format("{}: {}", service_words(unit, *s.soft()), limits::need_against_have(s)));
+  Outcome out =
+      limits::limit_finding(s, Certainty::kLikely, 74,
+                            fmt::format("{}: {}", service_words(s, unit, *s.soft()), limits::need_against_have(s)));
   out.remedies = service_remedies(s, unit);
   return out;
 }
@@ -265,7 +277,7 @@ Outcome service_of_process(const Situation& s, const std::string& unit) {
   const TrailLink& link = link_at(*s.trail, at);
   if (!limits::is_manager(parent) || link.soft != s.soft()) return not_applicable();
   Outcome out = limits::limit_finding(
-      s, Certainty::kLikely, 74, fmt::format("{}: {}", service_words(unit, *s.soft()), limits::need_against_have(s)),
+      s, Certainty::kLikely, 74, fmt::format("{}: {}", service_words(s, unit, *s.soft()), limits::need_against_have(s)),
       {limits::cite_link(link, "set here, by systemd")});
   out.remedies = service_remedies(s, unit);
   return out;
@@ -283,7 +295,7 @@ Outcome service_in_log(const Situation& s, Standing standing) {
     const Limit soft = *shown;
     if (limits::would_do(soft, s) && soft != s.soft()) continue;
     if (s.soft() && *s.soft() != soft) continue;
-    const std::string words = service_words(unit.unit, soft);
+    const std::string words = service_words(s, unit.unit, soft);
     if (!limits::guilty(standing)) return candidate(60, words, limits::decide_limit(s));
     std::vector<Evidence> more;
     if (s.limit.source.path != unit.source.path) more.push_back(cite(unit.source));
@@ -303,6 +315,7 @@ Outcome service_default_limit(const Situation& s) {
   if (s.kind != SubjectKind::kProcess || !s.process || !limits::guilty(standing)) return not_applicable();
   const std::string unit = limits::service_of(s.process->cgroup);
   if (unit.empty() || has_own_code(unit) || launcher_of(s.process->comm)) return not_applicable();
+  if (set_below_unit(s, unit)) return not_applicable();
   return s.is_daemon ? service_daemon(s, unit) : service_of_process(s, unit);
 }
 

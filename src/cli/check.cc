@@ -217,6 +217,7 @@ LiveFacts collect_live(const Host& host, const std::vector<std::int64_t>& pids) 
   for (const Process& process : scan.daemons) live.daemons.push_back(collect_ancestors(host, process));
   live.seen = scan.seen;
   live.denied = scan.denied;
+  live.hidden = scan.hidden;
   add_configuration(host, live);
   return live;
 }

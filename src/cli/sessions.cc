@@ -36,7 +36,7 @@ bool is_limited(const Process& process) {
 }
 
 std::map<std::int64_t, Prediction> predict_sessions(const Host& host, const std::vector<std::vector<Process>>& chains) {
-  constexpr std::size_t kMostKinds = 8;
+  constexpr std::size_t kMostKinds = 64;
   std::optional<LoginFacts> machine;
   std::map<std::string, Prediction> kinds;
   std::map<std::int64_t, Prediction> sessions;

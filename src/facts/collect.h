@@ -28,6 +28,7 @@ struct ProcessScan {
   std::vector<Process> daemons;
   std::uint64_t seen = 0;
   std::uint64_t denied = 0;
+  std::string hidden;  // why processes may be missing from all of this; empty: none is
 };
 ProcessScan collect_processes(const Host& host);
 

@@ -41,7 +41,7 @@ class Reader {
   void read_maps(Process& process);
   void read_verbs(Process& process);
   /// comm, ppid and start time.
-  enum class Life { kUser, kKernelThread, kEnded, kUnrecorded };
+  enum class Life { kUser, kKernelThread, kEnded, kUnrecorded, kDenied };
   Life read_stat(Process& process);
   void read_cmdline(Process& process);
 
@@ -84,6 +84,8 @@ Reader::Life life_of(std::string_view stat) {
 
 Reader::Life Reader::read_stat(Process& process) {
   const auto text = read(process, "stat");
+  // hidepid=1 (proc(5)): the directories of others are there, and say nothing.
+  if (!text && text.error().kind == HostErrorKind::kDenied) return Life::kDenied;
   if (!text) return text.error().kind == HostErrorKind::kVanished ? Life::kEnded : Life::kUnrecorded;
   auto fields = parse_stat(*text);
   if (!fields) return Life::kUnrecorded;
@@ -300,7 +302,12 @@ bool verbs_can_be_open(const Host& host) {
 
 void scan_one(Reader& reader, std::int64_t pid, bool look_at_files, ProcessScan& scan) {
   Process process = process_of(pid);
-  if (reader.read_stat(process) != Reader::Life::kUser) return;
+  const Reader::Life life = reader.read_stat(process);
+  if (life == Reader::Life::kDenied) {
+    ++scan.seen;
+    ++scan.denied;
+  }
+  if (life != Reader::Life::kUser) return;
   ++scan.seen;
   reader.read_maps(process);
   if (look_at_files) reader.read_verbs(process);
@@ -353,7 +360,13 @@ std::vector<Process> collect_ancestors(const Host& host, const Process& process)
 ProcessScan collect_processes(const Host& host) {
   ProcessScan scan;
   const auto names = host.list("/proc");
-  if (!names) return scan;
+  if (!names) {
+    scan.hidden = names.error().message;
+    return scan;
+  }
+  // hidepid=2 (proc(5)): who may not see PID 1 does not see anyone else's.
+  if (std::ranges::find(*names, "1") == names->end())
+    scan.hidden = "/proc does not show the processes of others (hidepid)";
   Reader reader(host);
   const bool look_at_files = verbs_can_be_open(host);
   for (const auto& name : *names) {

@@ -189,6 +189,7 @@ struct Facts {
   Fact<std::string> buddyinfo;
   Fact<bool> sshd_usepam;  // sshd -T or the config line
   std::vector<LimitsConfLine> limits_conf;
+  std::string limits_conf_unread;  // a file of limits.conf or limits.d that could not be read; empty: none
   std::vector<UnitLimit> units;
   std::map<std::string, Fact<std::string>> slurm_conf;  // scontrol show config: "PropagateResourceLimitsExcept" …
   std::vector<ContainerCommand> containers;

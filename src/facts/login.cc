@@ -249,6 +249,8 @@ LoginFacts collect_login(const Host& host, const LoginQuestion& question) {
 namespace {
 
 void add_limits_file(const ConfigFile& file, Facts& machine) {
+  if (!file.known() && file.missing != Missing::kAbsent && file.missing != Missing::kNotAsked)
+    machine.limits_conf_unread = file.source.path;
   if (!file.known()) return;
   for (const ConfigLine& line : *file) {
     const std::string_view text = std::string_view(line.text).substr(0, line.text.find('#'));

@@ -338,6 +338,17 @@ TEST(CollectProcesses, NoProcAtAll) {
   const ProcessScan scan = collect_processes(*make_memory_host({}));
   EXPECT_EQ(scan.seen + scan.denied, 0U);
   EXPECT_TRUE(scan.jobs.empty() && scan.daemons.empty());
+  EXPECT_FALSE(scan.hidden.empty());
+}
+
+TEST(CollectProcesses, HiddenOnesAreSaidToBe) {
+  EXPECT_FALSE(collect_processes(*make_memory_host(with({train()}))).hidden.empty());
+  MemoryTree tree = with({ancestor(1, 0, "systemd", 0), train()});
+  EXPECT_TRUE(collect_processes(*make_memory_host(tree)).hidden.empty());
+  tree.denied = {"/proc/4242/stat"};
+  const ProcessScan scan = collect_processes(*make_memory_host(tree));
+  EXPECT_EQ(scan.seen, 2U);
+  EXPECT_EQ(scan.denied, 1U);
 }
 
 TEST(JobDaemonName, Names) {

@@ -806,6 +806,35 @@ TEST(LimitLive, DefaultOfTheSshServiceIsNobodysWork) {
   EXPECT_EQ(run_check("PD102", c.s).kind, Kind::kCandidate);
 }
 
+TEST(LimitLive, UsePamOffIsNoCauseWhereNoSshdIsAbove) {
+  for (const bool ssh : {true, false}) {
+    LiveCase c;
+    c.limit(Limit{8 * kMiB}, Limit{8 * kMiB});
+    c.facts.sshd_usepam = Fact<bool>::of(false, at(50, "usepam no"));
+    c.process.cgroup = "/user.slice/user-1000.slice/session-3.scope";
+    c.links({{"systemd", Limit{512 * kMiB}},
+             {ssh ? "sshd" : "login", Limit{8 * kMiB}},
+             {ssh ? "sshd: alice" : "bash", Limit{8 * kMiB}},
+             {"python3", Limit{8 * kMiB}}});
+    EXPECT_EQ(run_check("PD102", c.s).kind == Kind::kNotApplicable, !ssh);
+  }
+}
+
+TEST(LimitLive, NobodySetItOnlyWhereEveryFileWasRead) {
+  LiveCase c;
+  c.limit(Limit{8 * kMiB}, Limit{8 * kMiB});
+  c.process.cgroup = "/user.slice/user-1000.slice/session-3.scope";
+  c.links({{"systemd", Limit{512 * kMiB}},
+           {"ssh.service", Limit{8 * kMiB}},
+           {"sshd: alice", Limit{8 * kMiB}},
+           {"python3", Limit{8 * kMiB}}});
+  c.facts.limits_conf_unread = "/etc/security/limits.d/90-site.conf";
+  EXPECT_EQ(run_check("PD112", c.s).kind, Kind::kUnknown);
+  c.facts.limits_conf_unread.clear();
+  c.facts.units.push_back({"ssh.service", {Limit{8 * kMiB}, Limit{8 * kMiB}}, at(60, "LimitMEMLOCK=8M"), false});
+  EXPECT_EQ(run_check("PD112", c.s).kind, Kind::kNotApplicable);
+}
+
 TEST(LimitLive, ServiceDefault) {
   LiveCase c;
   c.limit(Limit{8 * kMiB}, Limit{8 * kMiB});
