@@ -99,9 +99,27 @@ const Source* users_without_peer(const Situation& s) {
   return &row->second.source;
 }
 
+/// The module that is shown not to be loaded, or null. Experimental verbs end with MLNX_OFED 4, which is older than
+/// nvidia_peermem (driver 470): there nv_peer_mem is the only one.
+const char* absent_peer_module(const Situation& s) {
+  if (s.module_absent(kPeerModules[0])) return kPeerModules[0];
+  return first(s).verb.starts_with("ibv_exp_") && s.module_absent(kPeerModules[1]) ? kPeerModules[1] : nullptr;
+}
+
 bool peer_module_absent(const Situation& s) {
   if (loaded_peer_module(s) != nullptr) return false;
-  return s.module_absent(kPeerModules[0]) || users_without_peer(s) != nullptr;
+  return absent_peer_module(s) != nullptr || users_without_peer(s) != nullptr;
+}
+
+/// "(md reg_mem_types 0x3)", UCX up to 1.11: ucs_memory_type_t has CUDA as bit 1 and ROCm as bit 3
+/// (ucs/memory/memory_type.h).
+bool reg_mem_types_have_gpu(std::string_view line) {
+  constexpr std::string_view kLead = "reg_mem_types 0x";
+  constexpr std::uint64_t kCudaOrRocm = 0xa;
+  const auto at = line.find(kLead);
+  if (at == std::string_view::npos) return false;
+  line = line.substr(at + kLead.size(), 16);
+  return (parse_hex(line.substr(0, line.find_first_not_of("0123456789abcdef"))).value_or(0) & kCudaOrRocm) != 0;
 }
 
 /// UCX names the kinds of memory a domain registers: the GPU's is among them only where it found a peer-memory client
@@ -109,6 +127,7 @@ bool peer_module_absent(const Situation& s) {
 bool ucx_found_gpu_path(const Situation& s) {
   if (s.run == nullptr) return false;
   const auto says_so = [](const logs::Event& e) {
+    if (reg_mem_types_have_gpu(e.raw)) return true;
     const auto at = e.raw.find("md supports: ");
     if (at == std::string::npos) return false;
     const std::string_view kinds = std::string_view(e.raw).substr(at + 13, 120);
@@ -183,15 +202,15 @@ Outcome judge_peer_module(const Situation& s) {
     return candidate(55, "EFAULT is what a GPU address gives when no peer-memory module is loaded",
                      "lsmod | grep -E 'nvidia_peermem|nv_peer_mem'");
   }
+  const char* module = absent_peer_module(s);
+  const std::string missing = absent ? fmt::format(", {} is not loaded", module ? module : kPeerModules[0]) : "";
   Outcome out = found(Certainty::kLikely, absent ? 75 : 60,
                       fmt::format("nothing translates GPU addresses for the adapter: {} cannot be registered{}",
-                                  size_words(s), absent ? ", nvidia_peermem is not loaded" : ""),
+                                  size_words(s), missing),
                       {s.failure_evidence()});
   if (absent) {
-    const Source* users = users_without_peer(s);
-    const bool listed = s.module_absent(kPeerModules[0]) || users == nullptr;
-    out.evidence.push_back(listed ? cite(module_source(s, kPeerModules[0]), "not loaded")
-                                  : cite(*users, "no peer-memory module among its users"));
+    out.evidence.push_back(module ? cite(module_source(s, module), "not loaded")
+                                  : cite(*users_without_peer(s), "no peer-memory module among its users"));
   }
   out.remedies = peer_memory_remedies(s);
   return look::judged(s, std::move(out));
