@@ -225,6 +225,54 @@ void drop_quiet(std::vector<Event>& failures, RunContext& run) {
   std::erase_if(failures, [](const Event& e) { return e.quiet; });
 }
 
+/// "rxe_eth0" of "… for device /sys/class/infiniband/rxe_eth0"; empty where the warning names no device.
+std::string_view warned_device(std::string_view line) {
+  constexpr std::string_view kClass = "/sys/class/infiniband/";
+  const auto at = line.find(kClass);
+  if (at == std::string_view::npos) return {};
+  line.remove_prefix(at + kClass.size());
+  return line.substr(0, line.find_first_of(" /:'\""));
+}
+
+/// "siw" of "libsiw-rdmav34.so", the file that rdma-core's libibverbs/init.c looks for.
+std::string_view warned_provider(std::string_view file) {
+  if (const auto slash = file.rfind('/'); slash != std::string_view::npos) file.remove_prefix(slash + 1);
+  const auto abi = file.find("-rdmav");
+  return file.starts_with("lib") && abi != std::string_view::npos ? file.substr(3, abi - 3) : std::string_view{};
+}
+
+/// The driver by the name it gives its devices; udev's own names (rocep1s0, ibp3s0) don't tell.
+std::string_view driver_of(std::string_view device) {
+  for (const std::string_view driver : {"mlx5", "mlx4", "bnxt_re", "rxe", "siw", "efa", "qedr", "hns", "hfi1"}) {
+    if (device.starts_with(driver)) return driver;
+  }
+  return {};
+}
+
+/// libibverbs warns of every device and every configured provider, also of those that nobody uses. Another device of a
+/// driver in use is one that the run lost.
+bool concerns_none_of(const Event& warning, const std::set<std::string>& devices) {
+  const std::string_view device = warned_device(warning.raw);
+  const std::string_view provider = device.empty() ? warned_provider(warning.detail) : driver_of(device);
+  return !provider.empty() && std::ranges::all_of(devices, [provider](const std::string& used) {
+    return !driver_of(used).empty() && !provider.starts_with(driver_of(used));
+  });
+}
+
+/// A provider that is missing for a device the run does not use, while the library names those it does.
+void drop_unused_drivers(std::vector<Event>& failures, RunContext& run) {
+  if (!run.net_ib || run.devices.empty()) return;
+  const auto unused = [&run](const Event& e) {
+    return e.kind == Kind::kDriverMissing && concerns_none_of(e, run.devices);
+  };
+  for (const Event& e : failures) {
+    if (!unused(e) || run.notes.size() >= kKeep) continue;
+    run.notes.push_back(e);
+    run.notes.back().kind = Kind::kMention;
+  }
+  std::erase_if(failures, unused);
+}
+
 // ---- context
 
 HostContext* host_of(const Event& e, RunContext& run) {
@@ -466,6 +514,7 @@ LogFindings derive_incidents(std::vector<Event> events, const RunContext& seed) 
   }
   drop_survived_exceptions(failures, events);
   drop_quiet(failures, log.context);
+  drop_unused_drivers(failures, log.context);
   order_inputs(failures);
   order_by_time(failures);
   for (Event& e : causes_first(std::move(failures))) place_failure(log.incidents, std::move(e));
