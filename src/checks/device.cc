@@ -264,10 +264,21 @@ Outcome beside_limit(std::string decide) {
                    std::move(decide));
 }
 
-/// The kernel's own line, of a key made at once or ahead of its use (create_mkey_callback, hw/mlx5/mr.c).
+/// The kernel's own line, of a key made at once or ahead of its use (create_mkey_callback, hw/mlx5/mr.c). The
+/// firmware's "no resources" (0xf) becomes EAGAIN, "limits exceeded" (0x8) ENOMEM (cmd_status_to_err, mlx5/core/cmd.c).
 std::optional<KernelLine> refused_key(const Situation& s) {
+  if (s.incident && s.has_errno(EAGAIN)) return kernel_line(s, {"CREATE_MKEY", "no resources"});
   auto kernel = kernel_line(s, {"CREATE_MKEY", "limits exceeded"});
   return kernel ? kernel : kernel_line(s, {"async reg mr failed", "-12"});
+}
+
+/// EAGAIN without the kernel's line: beside the rdma cgroup (PD508) only mlx5's firmware answers it.
+Outcome firmware_busy(const Situation& s) {
+  const std::string device = device_name(s);
+  if (!device.empty() && !device.starts_with("mlx5") && !device.starts_with("ib") && !device.starts_with("roce"))
+    return not_applicable();
+  return candidate(40, "an mlx5 adapter whose firmware is out of resources (0xf) answers EAGAIN, which is rare",
+                   "dmesg | grep -e 'mlx5_cmd.*no resources'");
 }
 
 /// Live: a device whose regions are nearly used up, or a note that its firmware refused one since boot.
@@ -289,15 +300,18 @@ Outcome regions_live(const Situation& s) {
 
 Outcome mr_count_exhausted(const Situation& s) {
   if (s.kind == SubjectKind::kMachine) return regions_live(s);
-  if (!first_is(s, {Kind::kRegMr, Kind::kRegDmabuf}) || !s.enomem_possible()) return not_applicable();
+  if (!buffer_failed(s)) return not_applicable();
   const auto kernel = refused_key(s);
+  if (s.has_errno(EAGAIN) && !kernel) return firmware_busy(s);
+  if (!s.enomem_possible() && !s.has_errno(EAGAIN)) return not_applicable();
   if (kernel && !kernel_leads(s, *kernel)) return beside_limit("dmesg | grep CREATE_MKEY");
   if (kernel) {
-    return judged(s, with(found(Certainty::kLikely, kernel->event ? 88 : 75,
-                                fmt::format("{} has no memory region left: its firmware refused CREATE_MKEY",
-                                            device_or(s, "the adapter")),
-                                {s.failure_evidence(), kernel->evidence}),
-                          {cap_regions()}));
+    return judged(
+        s, with(found(Certainty::kLikely, kernel->event ? 88 : 75,
+                      fmt::format("{} has no {} left: its firmware refused CREATE_MKEY", device_or(s, "the adapter"),
+                                  s.has_errno(EAGAIN) ? "resources for another memory region" : "memory region"),
+                      {s.failure_evidence(), kernel->evidence}),
+                {cap_regions()}));
   }
   const RdmaDevice* device = device_of(s);
   if (device && device->mr_count && device->max_mr) {
@@ -374,7 +388,8 @@ Remedy fewer_queues() {
 
 std::optional<KernelLine> queue_refused(const Situation& s) {
   for (const std::string_view verb : {"CREATE_QP", "CREATE_CQ", "CREATE_SRQ", "CREATE_XRC_SRQ"}) {
-    if (auto line = kernel_line(s, {"mlx5", verb, "limits exceeded"})) return line;
+    const bool again = s.has_errno(EAGAIN);  // see refused_key
+    if (auto line = kernel_line(s, {"mlx5", verb, again ? "no resources" : "limits exceeded"})) return line;
     if (auto line = kernel_line(s, {"efa", verb, "Failed to process"})) return line;
   }
   return std::nullopt;
@@ -406,6 +421,7 @@ Outcome qp_cq_limit(const Situation& s) {
                              {s.failure_evidence(), kernel->evidence}),
                        {fewer_queues()}));
   }
+  if (s.has_errno(EAGAIN)) return firmware_busy(s);
   if (!s.enomem_possible()) return not_applicable();
   if (const RdmaDevice* device = device_of(s)) {
     if (auto counted = queue_counts(*device)) return judged(s, std::move(*counted));
@@ -413,10 +429,10 @@ Outcome qp_cq_limit(const Situation& s) {
   if (limit_proven(s)) return ruled_out(std::string(kLimitFirst));
   if (limits::blamed(s)) return not_applicable();
   if (s.limit_cleared()) {
-    return judged(s, with(found(Certainty::kLikely, 60,
-                                "locked memory is not what stopped the queue; the device or its firmware has none left",
-                                {s.failure_evidence()}),
-                          {fewer_queues()}));
+    // Neither a count nor the firmware's own line: what else answers ENOMEM is as open (mappings, CMA, UAR pages).
+    return candidate(60, "locked memory is not what stopped the queue; the device or its firmware may have none left",
+                     "dmesg | grep -e CREATE_QP -e CREATE_CQ; rdma resource show; ibv_devinfo -v | grep -e max_qp: -e "
+                     "max_cq:");
   }
   return candidate(40, "a device makes only so many queues",
                    "dmesg | grep -e CREATE_QP -e CREATE_CQ; rdma resource show");
@@ -511,28 +527,53 @@ Outcome cgroup_live(const Situation& s) {
   return not_applicable();
 }
 
+/// rdma.max of the job was shown and caps nothing on this device.
+const RdmaDevice* uncapped(const Situation& s) {
+  const RdmaDevice* device = device_of(s);
+  const bool none = device && device->cg_max_handle.missing == Missing::kAbsent && !device->cg_max_handle &&
+                    device->cg_max_object.missing == Missing::kAbsent && !device->cg_max_object;
+  return none ? device : nullptr;
+}
+
+/// EAGAIN with neither a full cap nor a refusal of the firmware in sight: both may still be.
+Outcome cgroup_open(const Situation& s) {
+  if (const RdmaDevice* device = uncapped(s)) {
+    return ruled_out(fmt::format("rdma.max of the job caps nothing on {} ({})", escape(device->name, 40),
+                                 device->cg_max_handle.source.path));
+  }
+  std::string room;
+  if (const RdmaDevice* device = device_of(s)) {
+    for (const CgroupUse& use : cgroup_use(*device)) room += (room.empty() ? "" : ", ") + use.text;
+  }
+  const std::string kWhy = "EAGAIN is how the rdma cgroup refuses";
+  const std::string decide =
+      "CG=/sys/fs/cgroup$(awk -F: '$1 == 0 { print $3 }' /proc/PID/cgroup); grep . $CG/rdma.max $CG/rdma.current; "
+      "dmesg "
+      "| grep 'no resources'";
+  if (room.empty()) return candidate(70, kWhy + "; an mlx5 adapter out of resources answers the same", decide);
+  return candidate(45, fmt::format("{}, but there was room when it was counted: {}", kWhy, room), decide);
+}
+
 Outcome rdma_cgroup(const Situation& s) {
   if (s.kind == SubjectKind::kMachine) return cgroup_live(s);
   if (!first_is(s, {Kind::kRegMr, Kind::kRegDmabuf, Kind::kCreateQueue, Kind::kAllocPd, Kind::kOpenDevice})) {
     return not_applicable();
   }
   if (!s.has_errno(EAGAIN)) return not_applicable();
-  std::string room;
   if (const RdmaDevice* device = device_of(s)) {
     for (const CgroupUse& use : cgroup_use(*device)) {
-      if (use.full) {
-        Outcome out = cgroup_full(*device, use, Certainty::kProven);
-        out.evidence.insert(out.evidence.begin(), s.failure_evidence());
-        return judged(s, std::move(out));
-      }
-      room += (room.empty() ? "" : ", ") + use.text;
+      if (!use.full) continue;
+      Outcome out = cgroup_full(*device, use, Certainty::kProven);
+      out.evidence.insert(out.evidence.begin(), s.failure_evidence());
+      return judged(s, std::move(out));
     }
   }
-  const std::string later = room.empty() ? "" : fmt::format(" (counted at another time: {})", room);
-  return judged(s, with(found(Certainty::kLikely, room.empty() ? 85 : 60,
-                              fmt::format("EAGAIN from a registration call is how the rdma cgroup refuses{}", later),
-                              {s.failure_evidence()}),
-                        {raise_rdma_max(device_name(s))}));
+  const auto firmware = kernel_line(s, {"mlx5", "no resources"});
+  if (firmware && names_failing_thread(s, *firmware)) {
+    return ruled_out(
+        fmt::format("the adapter's firmware refused the call of this process ({})", firmware->evidence.source));
+  }
+  return cgroup_open(s);
 }
 
 // --- PD509 ---------------------------------------------------------------------------------------------------------
@@ -882,7 +923,8 @@ constexpr Check kTable[] = {
       "(mlx5_cmd_check in older kernels); keys made ahead of time fail as 'async reg mr failed. status -12' in "
       "create_mkey_callback (hw/mlx5/mr.c). UCX keeps regions in a cache whose default cap is infinite.",
       "CREATE_MKEY with 'limits exceeded' or a failed asynchronous key in the kernel log next to an ENOMEM "
-      "registration; or `rdma resource show` within two percent of max_mr. Counts far below max_mr rule it out.",
+      "registration, CREATE_MKEY with 'no resources' (0xf) next to EAGAIN; or `rdma resource show` within two percent "
+      "of max_mr. Counts far below max_mr rule it out.",
       "Cap the cache and find who holds the regions (the pid is in the listing):\n\n    export "
       "UCX_IB_RCACHE_MAX_REGIONS=1000\n    rdma resource show\n    rdma resource show mr\n\nFor BytePS and other pools "
       "of small buffers lower the depth (BYTEPS_RDMA_RX_DEPTH): each 56-byte region takes a key and pins a page.",
@@ -919,8 +961,8 @@ constexpr Check kTable[] = {
       "the locked-memory limit, because mlx5, mlx4, bnxt_re and others pin the queue's own memory with ib_umem_get(): "
       "at 64 KiB the first failing call is a queue, not a buffer. Only the kernel log or the limit tells them apart. "
       "log_num_qp is no parameter of mlx5_core.",
-      "CREATE_QP, CREATE_CQ or CREATE_SRQ 'limits exceeded' in the kernel log; counts of `rdma resource show` near the "
-      "device's maximum; or ENOMEM on a queue while the limit is shown not to refuse. Otherwise it stays a candidate.",
+      "CREATE_QP, CREATE_CQ or CREATE_SRQ 'limits exceeded' in the kernel log; or counts of `rdma resource show` near "
+      "the device's maximum. ENOMEM on a queue alone stays a candidate, even where the limit is shown not to refuse.",
       "Use fewer queues (a shared transport such as dc, fewer channels, fewer ranks per adapter), and compare firmware "
       "with a node that works:\n\n    rdma resource show\n    export UCX_TLS=sm,self,dc_x,ud_x\n    export "
       "NCCL_IB_QPS_PER_CONNECTION=1",
@@ -953,8 +995,9 @@ constexpr Check kTable[] = {
       "rdmacg_try_charge() returns -EAGAIN when rdma.max would be exceeded (kernel/cgroup/rdma.c, since 4.11). "
       "hca_object counts objects, not bytes; hca_handle counts open contexts. A parent's cap counts too. mlx5's 'no "
       "resources' status (0xf) is EAGAIN as well but rare. Newer kernels also have rdma.peak and rdma.events.",
-      "EAGAIN ('Resource temporarily unavailable') from opening a device, making a queue or registering; proven when "
-      "rdma.current equals rdma.max for that device.",
+      "EAGAIN ('Resource temporarily unavailable') from opening a device, making a queue or registering: proven when "
+      "rdma.current equals rdma.max for that device, a candidate without the two. Ruled out when rdma.max caps nothing "
+      "on that device, or when the kernel log has the adapter's 'no resources(0xf)' of the same process.",
       "Raise or remove the cap in the job's cgroup and its parents. In an OCI spec it is linux.resources.rdma; "
       "Kubernetes sets none itself:\n\n    CG=/sys/fs/cgroup$(awk -F: '$1 == 0 { print $3 }' /proc/PID/cgroup)\n  "
       "  cat \"$CG/rdma.max\" \"$CG/rdma.current\"\n    echo 'mlx5_0 hca_handle=max hca_object=max' > "
@@ -981,7 +1024,8 @@ constexpr Check kTable[] = {
       "release on both sides. Compare:\n\n    ibv_devices\n    dpkg -l rdma-core ibverbs-providers 2>/dev/null || rpm "
       "-q rdma-core libibverbs\n\nFor EFA install 1.29.1 or newer, or for now:\n\n    export "
       "FI_EFA_SET_CUDA_SYNC_MEMOPS=0",
-      "The warning names a driver of hardware that this machine does not have and the job goes on."},
+      "The warning names a driver of hardware that this machine does not have and the job goes on; pindown is silent "
+      "on one of another driver than all devices that NCCL lists as in use."},
      userspace_mismatch},
     {"PD510",
      "driver-ignores-capability",
