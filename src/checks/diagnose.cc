@@ -101,6 +101,9 @@ Finding make_finding(const Answer& answer, const Situation& s) {
   f.subject = subject_of(s);
   f.summary = answer.outcome.summary;
   f.evidence = answer.outcome.evidence;
+  if (s.incident != nullptr && s.incident->rerun && f.severity != Severity::kNote) {
+    f.evidence.push_back(cite(*s.incident->rerun, "started again like this, it worked"));
+  }
   f.remedies = answer.outcome.remedies;
   return f;
 }
@@ -236,8 +239,9 @@ Facts gather_facts(const std::vector<LogInput>& logs) {
   return facts;
 }
 
-logs::RunContext seed_from(const Facts& facts) {
+logs::RunContext seed_from(const Facts& facts, const std::vector<LogInput>& logs) {
   logs::RunContext run;
+  for (const LogInput& log : logs) run.commands.insert(run.commands.end(), log.commands.begin(), log.commands.end());
   for (const ContainerCommand& command : facts.containers) run.launchers.insert(command.engine);
   return run;
 }
@@ -364,7 +368,7 @@ Report diagnose_logs(std::vector<LogInput> logs, const std::optional<LiveFacts>&
     report.inputs.push_back(log.summary);
     std::ranges::move(log.events, std::back_inserter(events));
   }
-  const logs::LogFindings log = logs::derive_incidents(std::move(events), seed_from(facts));
+  const logs::LogFindings log = logs::derive_incidents(std::move(events), seed_from(facts, logs));
   bool open = false;
   if (!log.incidents.empty()) {
     open = judge_incidents(log, facts, policy, !here.has_value(), report);

@@ -190,7 +190,8 @@ shows either, while the variable was set to 0, shows that the variable did not r
     .recognised =
         R"(EINVAL from ibv_reg_mr_iova2 in NCCL or RCCL, or a UCX line whose access flags have bit 20
 (0x100000), and nothing explains it better: no fork protection with huge pages (PD604), no
-expandable segments (PD403), no libfabric in between. A plain ibv_reg_mr in a run with `[RO]` is a
+expandable segments (PD403), no libfabric in between. A run that was started again with
+the flag off, and worked, is cited. A plain ibv_reg_mr in a run with `[RO]` is a
 control buffer without the flag: ruled out.)",
     .fix = R"(Turn it off, and make sure every rank gets it (mpirun: add -x NCCL_IB_PCI_RELAXED_ORDERING):
 

@@ -535,15 +535,24 @@ const Fact<std::string>* unset_in_vain(const Situation& s) {
   return value != nullptr && value->known() && trim(**value) == "0" ? value : nullptr;
 }
 
+/// The run that worked was started with relaxed ordering off.
+bool cured_by_turning_off(const Situation& s) {
+  if (!s.incident->rerun) return false;
+  const std::string& command = s.incident->rerun->detail;
+  return contains(command, "PCI_RELAXED_ORDERING=off") || contains(command, "PCI_RELAXED_ORDERING=0") ||
+         contains(command, "PCI_RELAXED_ORDERING=n");
+}
+
 /// What stands beside the failure: "[RO]" among the devices, flags that were printed, a setting that did not arrive.
 bool relaxed_ordering_shown(const Situation& s) {
-  return relaxed_ordering(s) == true || unset_in_vain(s) != nullptr || prints_relaxed_flag(first(s));
+  return relaxed_ordering(s) == true || unset_in_vain(s) != nullptr || prints_relaxed_flag(first(s)) ||
+         cured_by_turning_off(s);
 }
 
 Outcome relaxed_found(const Situation& s) {
   const Fact<std::string>* in_vain = unset_in_vain(s);
-  Outcome out = found(Certainty::kLikely, 60, "the adapter refuses the relaxed-ordering flag that the library sets",
-                      {s.failure_evidence()});
+  Outcome out = found(Certainty::kLikely, cured_by_turning_off(s) ? 88 : 60,
+                      "the adapter refuses the relaxed-ordering flag that the library sets", {s.failure_evidence()});
   if (in_vain != nullptr) {
     out.summary += "; NCCL_IB_PCI_RELAXED_ORDERING=0 did not reach this rank";
     out.evidence.push_back(cite(in_vain->source, "set, but this rank still asks for relaxed ordering"));
@@ -554,7 +563,7 @@ Outcome relaxed_found(const Situation& s) {
                    "turn relaxed ordering off for every rank (mpirun: -x NAME; srun: --export=ALL)",
                    {fmt::format("export {}", name)},
                    false,
-                   "grep -F '[RO]' nccl.log"}};
+                   nccl ? "grep -F '[RO]' nccl.log" : "ucx_info -c | grep RELAXED_ORDERING"}};
   return look::judged(s, std::move(out));
 }
 

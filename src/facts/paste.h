@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,5 +41,9 @@ class PasteReader {
  private:
   std::unique_ptr<paste::State> state_;
 };
+
+/// The command of a "$ cmd" or "user@host:~$ cmd" line, if it starts something new rather than to show a file or a
+/// state; at most 400 bytes.
+std::optional<std::string> started_command(std::string_view text);
 
 }  // namespace pindown

@@ -396,16 +396,39 @@ bool is_work_of(const Event& e, const Incident& incident) {
   return e.shape.wrapper.empty() || e.shape.wrapper == first.shape.wrapper;
 }
 
+/// The last command typed between the failure and a later line of its input; null: none, it is one run.
+const Event* command_between(const Event& first, const Event& later, const std::vector<Event>& commands) {
+  if (later.input != first.input) return nullptr;
+  const Event* last = nullptr;
+  for (const Event& command : commands) {
+    if (command.input == first.input && command.line > first.line && command.line < later.line) last = &command;
+  }
+  return last;
+}
+
 struct Aftermath {
   std::optional<Event> proof;
+  std::optional<Event> rerun;         // the command of a later run that worked
   std::uint64_t own = 0, others = 0;  // signs of work before any end
   bool ended = false;
 };
 
-Aftermath aftermath_of(const Incident& incident, const std::vector<Event>& events) {
+/// Only a result or a finished initialisation says that a run worked.
+bool is_success(const Event& e) {
+  return e.kind == Kind::kInitComplete || (e.kind == Kind::kProgress && e.detail == "result");
+}
+
+Aftermath aftermath_of(const Incident& incident, const std::vector<Event>& events, const std::vector<Event>& commands) {
   Aftermath after;
   for (const Event& e : events) {
     if (!follows(e, incident.first)) continue;
+    // What the next command prints is no work of the run that failed.
+    if (const Event* command = command_between(incident.first, e, commands)) {
+      const bool again = after.rerun && after.rerun->line == command->line;
+      if (is_success(e)) after.rerun = *command;
+      if (again && is_failure(e.kind)) after.rerun.reset();
+      continue;
+    }
     after.ended = after.ended || ends_job(e, incident.first);
     if (!shows_work(e) || after.ended) continue;
     const bool own = is_work_of(e, incident);
@@ -422,7 +445,8 @@ Aftermath aftermath_of(const Incident& incident, const std::vector<Event>& event
 
 void decide_continued(LogFindings& log, const std::vector<Event>& events) {
   for (Incident& incident : log.incidents) {
-    const Aftermath after = aftermath_of(incident, events);
+    Aftermath after = aftermath_of(incident, events, log.context.commands);
+    incident.rerun = std::move(after.rerun);
     const bool long_before_the_end = after.own >= kMuchWork || after.others >= kMuchWork;
     incident.continued = after.proof.has_value() && (!after.ended || long_before_the_end);
     if (incident.continued) incident.continued_by = after.proof;

@@ -40,8 +40,9 @@ struct RunContext {
   std::set<std::string> job_inputs;  // inputs in which a library speaks with a host's name: logs of ranks
   std::set<std::string> devices;     // mlx5_0 …
   std::set<std::string> launchers;   // "srun", "mpirun", "pyxis", "torque", "docker", "podman", "kubectl" …
-  std::vector<Event> kernel;         // kernel-log lines of the same input, in order
-  std::vector<Event> notes;  // context events worth citing (using line, channel line, fallback line), at most 64
+  std::vector<Event> commands;  // typed at a prompt between the lines, that start something new; at most 64 of an input
+  std::vector<Event> kernel;    // kernel-log lines of the same input, in order
+  std::vector<Event> notes;     // context events worth citing (using line, channel line, fallback line), at most 64
 };
 
 struct Incident {
@@ -55,6 +56,7 @@ struct Incident {
   std::set<std::string> processes;  // "host:pid", from the libraries' own prefixes
   bool continued = false;
   std::optional<Event> continued_by;  // the line that shows it
+  std::optional<Event> rerun;         // the command that was typed after it, and with which it then worked
   std::string version_hint;           // "2.28.7-2.29.3", from the banner or the line fingerprint
   bool version_from_banner = false;
 

@@ -135,8 +135,21 @@ class LogReader {
   bool understood_paste() const { return paste_seen_; }
 
  private:
+  void note_command(const logs::ShapedLine& shaped) {
+    constexpr std::size_t kMost = 64;
+    auto command = out_.commands.size() < kMost ? started_command(shaped.shape.text) : std::nullopt;
+    if (!command) return;
+    Event event;
+    event.detail = std::move(*command);
+    event.input = out_.summary.path;
+    event.line = shaped.line;
+    event.raw = shaped.shape.text.substr(0, 400);
+    out_.commands.push_back(std::move(event));
+  }
   void take(const logs::ShapedLine& shaped) {
-    if (looks_like_prompt(shaped.shape.text) && paste_.feed(shaped)) {
+    const bool prompt = looks_like_prompt(shaped.shape.text);
+    if (prompt) note_command(shaped);
+    if (prompt && paste_.feed(shaped)) {
       paste_seen_ = true;
       return;
     }

@@ -16,6 +16,7 @@ namespace pindown {
 struct LogInput {
   InputSummary summary;
   std::vector<logs::Event> events;
+  std::vector<logs::Event> commands;  // typed between the lines, that start something new
   Facts facts;
   bool recognised = false;  // a known message or a known fact
 };
