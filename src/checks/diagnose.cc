@@ -308,9 +308,9 @@ bool speaks_of_rdma(const Facts& facts) {
 
 /// Facts without a failure: a limit somebody pasted, memory numbers. Judged as a machine, never as a failed job.
 /// True if that decides nothing.
-bool judge_pasted(const Facts& facts, const Policy& policy, Report& report) {
+bool judge_pasted(const Facts& facts, bool used_ib, const Policy& policy, Report& report) {
   if (!speaks_of_rdma(facts)) {
-    if (report.findings.empty()) {
+    if (!used_ib && report.findings.empty()) {
       note_finding(report, "PD905", "no failure, and nothing in this input uses RDMA: there is nothing to judge");
     }
     return true;
@@ -376,7 +376,7 @@ Report diagnose_logs(std::vector<LogInput> logs, const std::optional<LiveFacts>&
     Situation run = machine_situation(facts, policy.need);
     run.run = &log.context;
     add_findings(ask_all(run), run, report);
-    if (!all_started) open = judge_pasted(facts, policy, report);
+    if (!all_started) open = judge_pasted(facts, log.context.net_ib, policy, report);
     open = open || log.ended_by.has_value();
     if (log.ended_by) report.candidates.push_back(ended_badly(*log.ended_by));
   }

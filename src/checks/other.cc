@@ -356,6 +356,16 @@ std::vector<Remedy> sigbus_steps(const Situation&) {
                     {"df -h /dev/shm", "grep ^HugePages /proc/meminfo"})};
 }
 
+std::vector<Remedy> thread_steps(const Situation& s) {
+  std::string title = "start fewer threads, or raise what limits them: ";
+  title += s.in_kubernetes()  ? "the kubelet's podPidsLimit"
+           : s.in_container() ? "docker run --pids-limit"
+                              : "pids.max of the cgroup (systemd: TasksMax), nproc in limits.conf";
+  return {next_step("fewer-threads", std::move(title),
+                    {"cat /sys/fs/cgroup/pids.max /sys/fs/cgroup/pids.current; ulimit -u   # in the job",
+                     "export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1"})};
+}
+
 std::vector<Remedy> agree_steps(const Situation&) {
   return {next_step(
       "same-everywhere", "start every rank with the same world size and the same NCCL",
@@ -384,6 +394,9 @@ constexpr OtherFailure kOtherFailures[] = {
     {Kind::kXid, Certainty::kLikely, "a GPU reported a fault (Xid)", xid_steps},
     {Kind::kRanksDisagree, Certainty::kLikely,
      "the ranks did not agree with each other at start-up (number of ranks, or library versions)", agree_steps},
+    {Kind::kThreads, Certainty::kLikely,
+     "a thread could not be created: a limit on processes and threads is reached; locked memory is not involved",
+     thread_steps},
     {Kind::kSigbus, Certainty::kLikely, "a process got SIGBUS: its memory could not be provided", sigbus_steps},
 };
 
@@ -511,7 +524,9 @@ Outcome other_failure_first(const Situation& s) {
         pinned ? "CUDA could not allocate memory, of a GPU or pinned memory of the host," : other.words;
     // Ranks write at the same time: the order of their lines is not that of their failures.
     const bool apart = other.kind == Kind::kCudaOom && s.run && s.run->registration_failed;
-    const std::string text = apart
+    const bool closed = other.words.ends_with("not involved");
+    const std::string text = closed ? std::string(other.words)
+                             : apart
                                  ? fmt::format("{}; a registration failed as well, which this does not explain", words)
                                  : fmt::format("{} first{}", words, after);
     return judged(s,
@@ -758,7 +773,9 @@ constexpr Check kTable[] = {
       "less, or give the job more host memory. OOM kill: more memory for the job (Slurm --mem, a pod's "
       "resources.limits.memory, docker --memory), or fewer workers. SIGKILL without that: the scheduler's time limit, "
       "preemption or a person. Xid: NVIDIA's list of numbers says whether the GPU or the program failed. CUDA error: "
-      "run with CUDA_LAUNCH_BLOCKING=1. Python exception: its traceback. SIGBUS: /dev/shm or huge pages ran out. No "
+      "run with CUDA_LAUNCH_BLOCKING=1. Python exception: its traceback. SIGBUS: /dev/shm or huge pages ran out. A "
+      "thread that could "
+      "not be created (EAGAIN): pids.max of the cgroup or ulimit -u. No "
       "route or connection refused: route, firewall, NCCL_SOCKET_IFNAME.\n\n    nvidia-smi "
       "--query-compute-apps=pid,used_memory --format=csv\n    dmesg -T | grep -i -e 'killed process' -e xid\n\nTo be "
       "sure of the order give the logs of all ranks together:\n\n    export "

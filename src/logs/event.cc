@@ -41,6 +41,7 @@ bool is_failure(Kind kind) {
     case Kind::kSigbus:
     case Kind::kShm:
     case Kind::kTooManyFiles:
+    case Kind::kThreads:
     case Kind::kIoUring:
     case Kind::kOtherMlock:
     case Kind::kLibraryError:
@@ -106,6 +107,8 @@ std::string_view kind_name(Kind kind) {
       return "/dev/shm";
     case Kind::kTooManyFiles:
       return "opening a file";
+    case Kind::kThreads:
+      return "creating a thread";
     case Kind::kIoUring:
       return "io_uring";
     case Kind::kOtherMlock:

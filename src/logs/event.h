@@ -42,6 +42,7 @@ enum class Kind {
   kSigbus,
   kShm,
   kTooManyFiles,
+  kThreads,  // a thread could not be created
   kIoUring,
   kOtherMlock,
   kLibraryError,  // an ncclSystemError class error with no verbs call named

@@ -149,9 +149,10 @@ void place_failure(std::vector<Incident>& incidents, Event e) {
   incidents.push_back(start_incident(std::move(e)));
 }
 
-/// Lock refusals outside RDMA are often survived: no cause of a run that fails to register later.
+/// Lock refusals outside RDMA, and a pool with fewer threads, are often survived: no cause of a run that fails to
+/// register later.
 bool is_often_survived(Kind kind) {
-  return kind == Kind::kIoUring || kind == Kind::kOtherMlock;
+  return kind == Kind::kThreads || kind == Kind::kIoUring || kind == Kind::kOtherMlock;
 }
 
 /// Puts direct failures before what they bring about; keeps the order otherwise. An end of a process or an
@@ -209,6 +210,17 @@ void demote_cancels(std::vector<Event>& events) {
     const bool plain = e.kind == Kind::kCancelled && e.detail.empty();
     if (plain && failed.contains(e.input)) e.kind = Kind::kExit;
     if (is_failure(e.kind) || e.kind == Kind::kExit || e.kind == Kind::kEcho) failed.insert(e.input);
+  }
+}
+
+/// NCCL found no device and may use nothing else (NCCL_NET=IB): what ended it is that there was no device to open.
+void promote_missing_network(std::vector<Event>& events) {
+  const bool none = std::ranges::any_of(events, [](const Event& e) {
+    return e.kind == Kind::kTransport && contains(e.raw, "NET/IB : No ") && contains(e.raw, "found");
+  });
+  if (!none) return;
+  for (Event& e : events) {
+    if (e.kind == Kind::kExit && contains(e.raw, "Failed to initialize any NET plugin")) e.kind = Kind::kOpenDevice;
   }
 }
 
@@ -391,7 +403,11 @@ bool shows_work(const Event& e) {
 bool is_work_of(const Event& e, const Incident& incident) {
   if (e.kind == Kind::kProgress && e.detail == "result") return true;
   const Event& first = incident.first;
-  if (e.shape.pid && first.shape.pid) return e.shape.pid == first.shape.pid && e.shape.host == first.shape.host;
+  if (e.shape.pid && first.shape.pid) {
+    // Ray names a node by its address where NCCL has the host's name.
+    const bool same_wrapper = !e.shape.wrapper.empty() && e.shape.wrapper == first.shape.wrapper;
+    return e.shape.pid == first.shape.pid && (same_wrapper || e.shape.host == first.shape.host);
+  }
   if (e.shape.rank && first.shape.rank) return e.shape.rank == first.shape.rank;
   return e.shape.wrapper.empty() || e.shape.wrapper == first.shape.wrapper;
 }
@@ -469,7 +485,8 @@ void adopt_orphans(LogFindings& log, std::vector<Event>& echoes) {
   for (std::size_t i = 0; i < echoes.size(); ++i) {
     if (echoes[i].kind == Kind::kExit) continue;  // an exit says nothing of registration
     const bool trace = echoes[i].library == "nccl" && !echoes[i].detail.empty();
-    if (trace && (echoes[i].detail == "0" || echoes[i].detail == "7")) continue;
+    // ncclResult_t: 0 success, 4 and 5 what the caller or its settings got wrong, 7 in progress.
+    if (trace && contains("0457", echoes[i].detail)) continue;
     Event first = echoes[i];
     first.kind = Kind::kLibraryError;
     echoes.erase(echoes.begin() + static_cast<std::ptrdiff_t>(i));
@@ -519,6 +536,7 @@ LogFindings derive_incidents(std::vector<Event> events, const RunContext& seed) 
   LogFindings log;
   log.context = seed;
   demote_cancels(events);
+  promote_missing_network(events);
   std::vector<Event> failures;
   std::vector<Event> echoes;
   for (const Event& e : events) {

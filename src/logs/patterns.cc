@@ -65,6 +65,11 @@ constexpr Pattern kPatterns[] = {
     {"Call to recv from", R"(Call to recv from .* failed\s*:\s*(?P<errno>.*))", kConnection, "nccl"},
     {"socketStartConnect", R"(socketStartConnect: Connect to .* failed\s*:\s*(?P<errno>.*))", kConnection, "nccl"},
     {"Connect to", R"(WARN Net ?: ?Connect to .* failed\s*:\s*(?P<errno>.*))", kConnection, "nccl"},
+    // src/net.cc ncclNetInit: without a network of the name that NCCL_NET asks for
+    {"network IB not found", R"(Error: network IB not found)", kOpenDevice, "nccl"},
+    {"pthread_create failed", R"(pthread_create failed[^:]*:\s*(?P<errno>Resource temporarily unavailable))", kThreads, ""},
+    {"hread creation failed", R"([Tt]hread creation failed:\s*(?P<errno>Resource temporarily unavailable))", kThreads, ""},
+    {"start new thread", R"(can't start new thread)", kThreads, ""},
     {"oo many open files", R"((?i)too many open files)", kTooManyFiles, ""},
     {" -> ", R"((?P<file>[\w./+-]+\.(?:cc|cu|c|h)):\s?(?P<line>\d+)(?: \(\w+\))? -> (?P<detail>\d)\b)", kEcho, "nccl", kContext},
     {"No device found", R"(NET/IB : No (?:device|HCA) found)", kTransport, "nccl", kContext},

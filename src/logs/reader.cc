@@ -350,8 +350,11 @@ bool is_result(std::string_view text, bool in_table) {
 bool is_progress(std::string_view text) {
   static const RE2 counter(
       R"((?i)(?:^|[\s\[|])(?:global[_ ]?step|time step|step|iter(?:ation)?|epoch|train_step)s?\s*[:=#\[]?\s*\d+)");
+  // vLLM reports its rate while it idles, too.
+  static const RE2 idle(R"(Avg generation throughput: 0\.0 tokens/s)");
   static const RE2 rate(R"(\d(?:it/s|s/it| tokens/s| samples/s))");
   const re2::StringPiece piece(text.substr(0, 300));
+  if (RE2::PartialMatch(piece, idle)) return false;
   return RE2::PartialMatch(piece, counter) || RE2::PartialMatch(piece, rate);
 }
 
