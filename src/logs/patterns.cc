@@ -247,11 +247,15 @@ constexpr Pattern kPatterns[] = {
     {": segfault at", R"((?P<detail>\S+\[\d+\]): segfault at)", kKernelSegfault, "kernel"},
 
     // the job ends, or something else failed first
-    {"oom_kill", R"(oom_kill event|oom-kill event)", kHostOom, "slurm"},
-    {"oom-kill event", R"((?:Detected|detected) .*oom-kill event)", kHostOom, "slurm"},
+    // Slurm's are its own only with its word in front, or in its own spelling: any program may say "exited with exit code"
+    {"oom_kill", R"(^(?:slurmstepd|srun): .*oom[_-]kill event|oom[_-]kill event(?:\(s\))? in (?:StepId=|step )\d)", kHostOom, "slurm"},
+    {"oom_kill", R"(oom_kill event)", kHostOom, ""},
+    {"oom-kill event", R"(^(?:slurmstepd|srun): .*oom-kill event|oom-kill event(?:\(s\))? in (?:StepId=|step )\d)", kHostOom, "slurm"},
+    {"oom-kill event", R"((?:Detected|detected) .*oom-kill event)", kHostOom, ""},
     {"OOMKilled", R"(\bOOMKilled\b)", kHostOom, "kubernetes"},
     {"exit code 137", R"((?:(?:\w+ )?(?:terminated|exited|failed|finished|died) (?:with )?)?exit(?:ed)? (?:with )?(?:exit )?code 137\b)", kKilled, ""},
-    {": Killed", R"(\btasks? [\d,\[\]-]+: Killed\b)", kKilled, "slurm"},
+    {": Killed", R"(^(?:srun|slurmstepd): .*\btasks? [\d,\[\]-]+: Killed\b)", kKilled, "slurm"},
+    {": Killed", R"(\btasks? [\d,\[\]-]+: Killed\b)", kKilled, ""},
     {"SIGKILL", R"((?:[Ss]ignal 9|exitcode:? *-9|terminated|killed|received|\(SIGKILL\)).*SIGKILL|Signal 9 \(SIGKILL\)|exitcode: -9)", kKilled, ""},
     {"exitcode", R"(exitcode\s*:\s*-9\b)", kKilled, "torch"},
     {"exitcode", R"(exitcode\s*:\s*-11\b)", kSegfault, "torch"},
@@ -264,7 +268,9 @@ constexpr Pattern kPatterns[] = {
     {"Caught signal 11", R"(Caught signal 11)", kSegfault, "ucx"},
     {"Traceback (most recent call last)", R"(Traceback \(most recent call last\))", kPythonException, "python"},
     {"terminate called after", R"(terminate called after throwing)", kExit, "", kContext},
-    {"xited with exit code", R"([Ee]xited with exit code [1-9])", kExit, "slurm", kContext},
+    // srun's own: src/srun/libsrun/launch.c, _task_finish() "%s: %s %s: Exited with exit code %d"
+    {"xited with exit code", R"(^(?:srun|slurmstepd): .*[Ee]xited with exit code [1-9])", kExit, "slurm", kContext},
+    {"xited with exit code", R"([Ee]xited with exit code [1-9])", kExit, "", kContext},
     {"srun: error: ", R"(^srun: error: )", kExit, "slurm", kContext},
     {"Force Terminated", R"(Force Terminated (?:Job|Step)Id)", kExit, "slurm", kContext},
     {"Abort COMPLETE", R"(Abort COMPLETE)", kExit, "nccl", kContext},
@@ -308,7 +314,7 @@ constexpr Pattern kPatterns[] = {
     {"srun: ", R"(^srun: )", kBanner, "slurm", kContext},
     {"sbatch: ", R"(^sbatch: )", kBanner, "slurm", kContext},
     {"Submitted batch job", R"(Submitted batch job \d+)", kBanner, "slurm", kContext},
-    {"SLURM_JOB", R"(\bSLURM_JOB_?ID\b)", kBanner, "slurm", kContext},
+    {"SLURM_JOB", R"re(\bSLURM_JOB_?ID["']?\s*[=:]\s*["']?\d)re", kBanner, "slurm", kContext},
     {"pyxis:", R"(\bpyxis: )", kBanner, "pyxis", kContext},
     {"enroot", R"(\benroot\b)", kBanner, "enroot", kContext},
     {"PBS_", R"(\bPBS_(?:JOBID|NODEFILE|O_WORKDIR)\b)", kBanner, "pbs", kContext},
