@@ -385,6 +385,30 @@ CapabilityView derive_capability(const Process* process, const Facts& facts) {
 
 namespace {
 
+/// efa_mr.c, efa_mr_reg_impl(): what the domain has registered at that moment, queues and other domains not counted.
+std::optional<std::uint64_t> efa_total(const Event& first) {
+  constexpr std::string_view kLabel = "total mr reg size ";
+  const auto at = first.library == "libfabric" ? first.raw.find(kLabel) : std::string::npos;
+  if (at == std::string::npos) return std::nullopt;
+  const std::string_view rest = std::string_view(first.raw).substr(at + kLabel.size());
+  return parse_u64(rest.substr(0, rest.find_first_not_of("0123456789")));
+}
+
+}  // namespace
+
+PinView derive_pin(const logs::Incident& incident, const logs::RunContext& run, const Facts& facts) {
+  const Event& first = incident.first;
+  if (const auto total = efa_total(first)) return {total, cite_source(first), true, true};
+  for (const Process& p : facts.processes) {
+    if (!p.vm_pin.known() || p.of_several || !p.where.pid || p.where.pid != first.shape.pid) continue;
+    if (!fits_host(p, first)) continue;
+    return {*p.vm_pin, p.vm_pin.source, run.frozen.contains({first.shape.host, *first.shape.pid}), false};
+  }
+  return {};
+}
+
+namespace {
+
 /// `process`, or where it lacks what `has` asks for, another record of the same container: `exec X cat /proc/1/status`
 /// and `exec X sh -c 'ulimit -l'` make one each.
 template <class Has>
@@ -415,6 +439,7 @@ Situation incident_situation(const logs::Incident& incident, const logs::RunCont
   }
   s.limit = derive_limit(incident, run, with_companion(s.process, facts, has_limit), facts);
   apply_settings(s.limit, incident, facts);
+  s.pin = derive_pin(incident, run, facts);
   s.ipc_lock = derive_capability(with_companion(s.process, facts, has_caps), facts);
   // UCX 1.14 and later print the hint only when the capability is not effective (uct/ib/base/ib_log.c).
   if (incident.first.limit_hint && !s.ipc_lock.usable) {

@@ -14,6 +14,8 @@ const Process* process_of_incident(const logs::Incident& incident, const logs::R
 Facts facts_of(const logs::Incident& incident, const Facts& facts);
 LimitView derive_limit(const logs::Incident& incident, const logs::RunContext& run, const Process* process,
                        const Facts& facts);
+/// What the failing process itself is shown to pin: its VmPin, or what its library counts.
+PinView derive_pin(const logs::Incident& incident, const logs::RunContext& run, const Facts& facts);
 CapabilityView derive_capability(const Process* process, const Facts& facts);
 
 Situation incident_situation(const logs::Incident& incident, const logs::RunContext& run, const Facts& facts,

@@ -255,6 +255,7 @@ Outcome limit_finding(const Situation& s, Certainty certainty, int weight, std::
   if (const auto refused = s.raise_refused(); refused && !s.soft()) {
     evidence.push_back(cite(*refused, "the limit may not be raised that far"));
   }
+  if (s.pinned_fits() == false && !s.pin.part) evidence.push_back(cite(s.pin.source, "pinned by the failing process"));
   evidence.insert(evidence.end(), more.begin(), more.end());
   Outcome out = found(certainty, weight, std::move(summary), std::move(evidence));
   out.severity = severity_of(s);
@@ -275,6 +276,11 @@ std::string need_against_have(const Situation& s) {
   const std::string have = s.soft() ? "the limit is " + format_limit(*s.soft()) : unseen;
   if (names_limit(s)) {
     return s.soft() ? fmt::format("the library itself says so, and {}", have) : "the library itself says so";
+  }
+  const bool counts = s.pin.bytes && (!s.pin.part || s.pinned_fits() == false);
+  if (first.length && counts) {
+    return fmt::format("{} asked for {} beside {} that {} pinned; {}", call, format_size(*first.length),
+                       format_size(*s.pin.bytes), s.pin.at_failure ? "were" : "are", have);
   }
   if (first.length) return fmt::format("{} asked for {}; {}", call, format_size(*first.length), have);
   return fmt::format("{} was refused; {}", call, have);

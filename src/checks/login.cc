@@ -37,7 +37,9 @@ ibv_create_cq, ibv_create_qp or a library's wording for them, together with a li
 container or the library itself showed; from the warnings of libibverbs (only at 32 KiB or less),
 UCX ("current: 64 kbytes"), Open MPI ("Memlock limit") and DAPL. From a live process: its soft
 limit and capabilities against --need, or against the default policy (2 GiB passes, less than
-64 MiB is an error). ENOMEM alone makes it a candidate. Any other errno rules it out.)page",
+64 MiB is an error). ENOMEM alone makes it a candidate. What the failing process pins (VmPin of its pid, or the
+"total mr reg size" of libfabric's EFA provider) counts beside the request: over the limit it is likely; with room for
+both it is a candidate at most, and ruled out where UCX froze the process at the error. Any other errno rules it out.)page",
           .fix =
               R"page(Raise the limit where the process gets it, then start it again. What started the job decides which of
 these it is; inside the job this tells: session-N.scope is a login session, X.service a service,

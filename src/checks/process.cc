@@ -33,6 +33,7 @@ std::string cleared_why(const Situation& s) {
   const std::string at = s.limit.source.path.empty() ? "" : " (" + limits::plain(s.limit.source.path) + ")";
   if (s.soft() && s.soft()->is_unlimited()) return "the locked-memory limit is unlimited" + at;
   if (s.ipc_lock.usable == true) return limits::plain(s.ipc_lock.why, 120);
+  if (s.pinned_fits() == true) return limits::need_against_have(s) + ": it had room" + at;
   return limits::need_against_have(s) + at;
 }
 
@@ -82,6 +83,12 @@ std::optional<Outcome> weak_candidate(const Situation& s) {
   }
   if (s.limit_unlikely()) {
     return candidate(30, "the limit seen is unlimited; the job's own may differ", limits::decide_limit(s));
+  }
+  if (s.pinned_fits() == true && !s.pin.part) {
+    return candidate(25, "what is pinned now and the request fit the limit; at the failure it may have been more",
+                     s.incident->first.library == "ucx"
+                         ? "export UCX_HANDLE_ERRORS=freeze  # run again; as it stands: grep VmPin /proc/PID/status"
+                         : "grep -E 'VmPin|CapEff' /proc/PID/status  # PID of a rank, just before it fails");
   }
   if (asked_for_unlimited(s)) {
     return candidate(30, "the run command asks for an unlimited limit; whether the job has it is not shown",

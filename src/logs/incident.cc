@@ -356,6 +356,9 @@ void read_context(const Event& e, RunContext& run) {
       run.init_complete = true;
       break;
     case Kind::kBanner:
+      if (e.detail == "Process frozen" && e.shape.pid && run.frozen.size() < kKeep) {
+        run.frozen.emplace(e.shape.host, *e.shape.pid);
+      }
       if (e.library == "aws-ofi-nccl" && run.plugin.empty()) run.plugin = e.detail;
       if (!e.device.empty() && run.devices.size() < 64) run.devices.insert(e.device);
       break;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "logs/event.h"
@@ -39,6 +40,7 @@ struct RunContext {
   std::string plugin;                // aws-ofi-nccl, IBext …
   std::set<std::string> job_inputs;  // inputs in which a library speaks with a host's name: logs of ranks
   std::set<std::string> devices;     // mlx5_0 …
+  std::set<std::pair<std::string, std::int64_t>> frozen;  // host and pid that UCX stopped where they failed
   std::set<std::string> launchers;   // "srun", "mpirun", "pyxis", "torque", "docker", "podman", "kubectl" …
   std::vector<Event> commands;  // typed at a prompt between the lines, that start something new; at most 64 of an input
   std::vector<Event> kernel;    // kernel-log lines of the same input, in order

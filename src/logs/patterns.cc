@@ -104,6 +104,8 @@ constexpr Pattern kPatterns[] = {
     {"devx_uar", R"((?:cannot|failed to) allocate (?P<verb>mlx5dv_devx_uar|devx_uar)\w*(?:[^:]*:\s*(?P<errno>.*))?)", kOpenDevice, "ucx"},
     {"DEVX UAR", R"(failed to (?:create|allocate) DEVX UAR[^:]*:\s*(?P<errno>.*))", kOpenDevice, "ucx"},
     {"devx_", R"(\b(?P<verb>mlx5dv_devx_\w+|devx_\w+).{0,60}?(?:failed|error)\W*(?P<errno>[A-Z][\w/ ]+))", kCreateQueue, "ucx"},
+    // ucs/debug/debug.c, ucs_debug_freeze(): the process stands where it failed
+    {"Process frozen", R"((?P<detail>Process frozen))", kBanner, "ucx", kContext},
     {"UCX  ", R"(UCX  (?:WARN|INFO|DIAG|DEBUG|TRACE|REQ|DATA))", kBanner, "ucx", kContext},
 
     // libibverbs

@@ -107,10 +107,19 @@ bool Situation::launched_by(const char* name) const {
   return incident != nullptr && facts != nullptr && facts->launchers.contains(name);
 }
 
+std::optional<bool> Situation::pinned_fits() const {
+  if (incident == nullptr || failure() != Kind::kRegMr || !has_errno(ENOMEM)) return std::nullopt;
+  if (!limit.soft || !limit.of_job || limit.soft->is_unlimited() || !pin.bytes || !incident->first.length) {
+    return std::nullopt;
+  }
+  return (*pin.bytes >> 12) + pages_at_least(*incident->first.length) <= limit.soft->pages();
+}
+
 bool Situation::limit_cleared() const {
   if (ipc_lock.usable == true) return true;
   // VmPin read later proves nothing about the moment of the failure, so a request that would fit now clears nothing
   // (P2).
+  if (pin.at_failure && !pin.part && pinned_fits() == true) return true;
   return limit.soft && limit.of_job && limit.soft->is_unlimited();
 }
 
@@ -172,6 +181,9 @@ std::optional<Certainty> Situation::limit_guilty() const {
   if (limit.soft->bytes == 0 && (has_errno(EPERM) || enomem_possible()) && limit.of_job) return Certainty::kLikely;
   if (!enomem_possible() || failure() == Kind::kRegDmabuf) return std::nullopt;
   if (limit.of_job && proven_by_size(*this)) return Certainty::kProven;
+  if (const auto fits = pinned_fits(); fits && (!*fits || !pin.part)) {
+    return *fits ? std::nullopt : std::optional(Certainty::kLikely);
+  }
   if (limit.inherited) return *limit.soft < kLow ? std::optional(Certainty::kLikely) : std::nullopt;
   // A shell's low limit makes the job's low limit likely where the job inherits from such a shell, and only there.
   const bool over = incident->first.length && Limit{*incident->first.length} > *limit.soft;

@@ -32,6 +32,14 @@ struct LimitView {
   bool holder_capable = false;  // the shell that shows it has CAP_IPC_LOCK, and so have the jobs that it starts
 };
 
+/// What the failing process had pinned beside the request that failed.
+struct PinView {
+  std::optional<std::uint64_t> bytes;
+  Source source;
+  bool at_failure = false;  // not read some time later
+  bool part = false;        // a library's own count: the process may have pinned more
+};
+
 /// Whether CAP_IPC_LOCK would let the failing process pass the limit. charge.h, memlock-model A1 R7.
 struct CapabilityView {
   std::optional<bool> usable;
@@ -53,6 +61,7 @@ struct Situation {
   const Prediction* session = nullptr;  // kProcess of a session: what one that is opened now, in the same way, gets
   Need need;
   LimitView limit;
+  PinView pin;
   CapabilityView ipc_lock;
 
   // shorthands, all false/empty for a non-incident
@@ -75,7 +84,9 @@ struct Situation {
   std::optional<Limit> soft() const { return limit.soft; }
   /// Where a shell or Slurm was refused the limit it wanted to set for the job: the hard limit is below that.
   std::optional<Source> raise_refused() const;
-  /// The limit is shown not to be the cause: unlimited, or a usable capability (P3).
+  /// What is pinned and what was asked for are together within the job's limit; nothing if one of the three is unknown.
+  std::optional<bool> pinned_fits() const;
+  /// The limit is shown not to be the cause: unlimited, a usable capability, or room for the request (P3).
   bool limit_cleared() const;
   /// CAP_IPC_LOCK is effective, but whether the user namespace is the first one is not known.
   bool capability_may_count() const;
