@@ -247,8 +247,9 @@ the soft limit; the hard limit is only how far setrlimit(2) may raise it. `hard`
 limits.conf leave soft as it was, and Slurm carries the soft limit of the submit shell into the job
 while hard stays that of slurmd.)page",
           .recognised =
-              R"page(Both numbers of "Max locked memory" of the job or process: soft is too low and hard would do for
-the need, or for the default policy.)page",
+              R"page(Both numbers of "Max locked memory" or `ulimit -Sl; ulimit -Hl` of the job or process, or of a
+shell on its host where the job shows none: soft is too low and hard would do for the need, or for
+the default policy.)page",
           .fix = R"page(In the job script, before the program starts:
 
     ulimit -l unlimited

@@ -503,7 +503,8 @@ Outcome memlock_too_low(const Situation& s) {
 Outcome soft_below_hard(const Situation& s) {
   const Standing standing = limits::standing(s);
   if (!limits::guilty(standing) || s.is_daemon || !s.soft() || !s.limit.hard) return not_applicable();
-  const bool of_subject = s.kind == SubjectKind::kProcess || s.limit.of_job;
+  // A shell's two numbers are as good a sign as its one: PD101 would be likely from them as well.
+  const bool of_subject = s.kind == SubjectKind::kProcess || !s.limit.inherited;
   if (!of_subject || *s.limit.hard <= *s.soft() || !limits::would_do(*s.limit.hard, s)) return not_applicable();
   const std::string summary = fmt::format("the hard limit ({}) would do, the soft limit ({}) is what counts",
                                           format_limit(*s.limit.hard), format_limit(*s.soft()));
