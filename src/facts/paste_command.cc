@@ -201,6 +201,18 @@ void add_srun(Words words, const Pipeline& pipeline, Command& out, int depth) {
   if (from < words.size()) add_words(words.subspan(from), pipeline, out, depth + 1);
 }
 
+/// flux-run(1), flux-exec(1): the broker of each node starts the command, with its own limit.
+void add_flux(Words words, const Pipeline& pipeline, Command& out, int depth) {
+  std::size_t at = 1;
+  if (at < words.size() && words[at] == "mini") ++at;
+  if (at >= words.size() || !in(" run exec submit batch alloc bulksubmit ", words[at])) return;
+  out.kind = ProcessKind::kJob;
+  out.fan_out = out.elsewhere = true;
+  out.launcher = "flux";
+  const std::size_t from = skip_options(words, at + 1, " -N -n -c -g -t -q -r -x --rank --nodes --ntasks --cwd ");
+  if (from < words.size()) add_words(words.subspan(from), pipeline, out, depth + 1);
+}
+
 /// The words behind `exec`: options, the container or pod, then (after "--") the command.
 void add_exec(Words words, std::size_t exec, const Pipeline& pipeline, Command& out, int depth) {
   out.kind = ProcessKind::kContainer;
@@ -310,7 +322,7 @@ constexpr std::pair<std::string_view, Adder> kLaunchers[] = {
     {"orterun", add_mpirun}, {"prterun", add_mpirun},      {"kubectl", add_kubectl},       {"oc", add_kubectl},
     {"k", add_kubectl},      {"apptainer", add_apptainer}, {"singularity", add_apptainer}, {"enroot", add_enroot},
     {"su", add_su},          {"runuser", add_su},          {"mpiexec.hydra", add_mpirun},  {"ssh", add_ssh},
-    {"pdsh", add_fan_out},   {"clush", add_fan_out},       {"pssh", add_fan_out},
+    {"pdsh", add_fan_out},   {"clush", add_fan_out},       {"pssh", add_fan_out},          {"flux", add_flux},
 };
 
 bool add_launcher(Words words, std::string_view program, const Pipeline& pipeline, Command& out, int depth) {

@@ -22,9 +22,9 @@ Question ask(Topic topic, std::string_view arg = {}, bool single = false) {
 
 /// Daemons whose children are jobs or containers: their limits are what those start with.
 std::string_view job_daemon(std::string_view text) {
-  static constexpr std::array<std::string_view, 12> kDaemons = {"slurmd",  "slurmstepd", "sshd",    "containerd",
-                                                                "dockerd", "crio",       "pbs_mom", "raylet",
-                                                                "orted",   "prted",      "kubelet", "condor_startd"};
+  static constexpr std::array<std::string_view, 13> kDaemons = {
+      "slurmd", "slurmstepd", "sshd",  "containerd", "dockerd",       "crio",       "pbs_mom",
+      "raylet", "orted",      "prted", "kubelet",    "condor_startd", "flux-broker"};
   for (const std::string_view daemon : kDaemons) {
     const auto at = text.find(daemon);
     if (at == text.npos) continue;

@@ -376,7 +376,7 @@ void read_launcher(const Event& e, RunContext& run) {
     run.job_inputs.insert(e.input);
   if (!e.shape.launcher.empty()) run.launchers.insert(e.shape.launcher);
   if (e.shape.kubernetes) run.launchers.insert("kubectl");
-  for (const std::string_view launcher : {"slurm", "pyxis", "enroot", "pbs", "ray", "deepspeed"}) {
+  for (const std::string_view launcher : {"slurm", "pyxis", "enroot", "pbs", "ray", "flux", "deepspeed"}) {
     if (e.library == launcher) run.launchers.insert(e.library);
   }
 }

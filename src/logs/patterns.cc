@@ -142,6 +142,12 @@ constexpr Pattern kPatterns[] = {
     {"Abort(", R"(\bAbort\(\d+\) on node (?P<rank>\d+) \(rank \d+ in comm)", kExit, "intel-mpi", kContext},
     {"libfabric:", R"(libfabric:\d+:)", kBanner, "libfabric", kContext},
 
+    // MVAPICH2, src/mpid/ch3/channels/mrail/src/gen2: rdma_iba_init.c and rdma_iba_priv.c, vbuf.c; MPICH's error stack in front
+    {"cannot create cq", R"(\brdma_\w+\(\d+\)[. ]*: ?cannot create cq)", kCreateQueue, "mvapich2"},
+    {"Fail to create qp", R"(\brdma_\w+\(\d+\)[. ]*: ?Fail to create qp on rank)", kCreateQueue, "mvapich2"},
+    {"register vbuf region", R"(Cannot register vbuf region(?: \(ibv_reg_mr errno=(?P<n>\d+) (?P<errno>[^)]*)\))?)", kRegMr, "mvapich2"},
+    {"flux-job: ", R"(^flux-job: task\(s\) )", kExit, "flux", kContext},
+
     // Open MPI
     {"initializing an OpenFabrics device", R"(There was an error initializing an OpenFabrics device)", kMention, "openmpi", kContext},
     {"infiniband ports on a device", R"(infiniband ports on a device)", kBanner, "openmpi", kContext},

@@ -181,7 +181,7 @@ std::string kind_of(const LogInput& log, bool pasted) {
   if (has("nccl") || has("torch")) return "nccl-log";
   if (has("rccl")) return "rccl-log";
   for (const char* library :
-       {"ucx", "aws-ofi-nccl", "libfabric", "openmpi", "mooncake", "nixl", "nvshmem", "perftest"}) {
+       {"ucx", "aws-ofi-nccl", "libfabric", "openmpi", "mvapich2", "mooncake", "nixl", "nvshmem", "perftest"}) {
     if (has(library)) return std::string(library) + "-log";
   }
   if (has("kernel")) return "kernel-log";
