@@ -411,6 +411,13 @@ const Mapping* mapping_of(const Situation& s) {
   return nullptr;
 }
 
+/// The only shown mapping, where the failing address is not known: read-only, and so worth a look.
+const Mapping* lone_read_only(const Situation& s) {
+  if (s.incident->first.address || s.facts->mappings.size() != 1) return nullptr;
+  const Mapping& mapping = s.facts->mappings.front();
+  return mapping.permissions.size() > 1 && mapping.permissions[1] != 'w' ? &mapping : nullptr;
+}
+
 bool is_device_mapping(const Mapping& mapping) {
   return mapping.path.starts_with("/dev/") && !mapping.path.starts_with("/dev/shm/") &&
          !mapping.path.starts_with("/dev/zero");
@@ -444,6 +451,10 @@ Outcome read_only_mapping(const Situation& s) {
                            {s.failure_evidence(), cite(mapping->source, "permissions " + mapping->permissions)}));
   }
   static constexpr const char* kDecide = "grep -e ' r--p' -e ' r--s' /proc/PID/maps   # is the address in one of them?";
+  if (const Mapping* mapping = lone_read_only(s)) {
+    return candidate(60, fmt::format("the mapping that is shown may not be written to: {}", escape(mapping->path, 60)),
+                     "UCX_LOG_LEVEL=info or RUST_LOG=debug prints the address; is it in that mapping?");
+  }
   for (const std::string_view word : {"read-only", "read only", "readonly", "PROT_READ", "r--s", "r--p"}) {
     if (log_says(s, word)) return candidate(45, fmt::format("the log speaks of a mapping that is '{}'", word), kDecide);
   }
@@ -618,8 +629,9 @@ constexpr Check kTable[] = {
       "check_vma_flags() answers -EFAULT when the mapping is not writable. Older kernels passed FOLL_FORCE and broke "
       "copy-on-write instead; 6.x no longer does. A shared file that was opened read-only fails even for read access. "
       "With a locked-memory limit that is too low the answer is ENOMEM: the limit comes first.",
-      "EFAULT on host memory. Only a candidate, stronger when the log speaks of a read-only mapping: the mapping's "
-      "flags decide.",
+      "EFAULT on host memory, and a read-only line of /proc/PID/maps that holds the failing address. Without the "
+      "address "
+      "or the maps only a candidate, stronger when the log speaks of a read-only mapping: the mapping's flags decide.",
       "Look the address up; map the file writable and private, copy it, or register with read access only:\n\n    grep "
       "-e ' r--p' -e ' r--s' /proc/PID/maps",
       "The address is not in a read-only mapping."},

@@ -103,6 +103,7 @@ struct Event {
   std::string input;        // path of the log
   std::uint64_t line = 0;
   std::string raw;            // for evidence
+  bool cut = false;           // its record goes on in further lines, and none of those seen has an errno
   bool quiet = false;         // a failure told at a debugging level only: counts where the process then crashes
   std::uint64_t repeats = 0;  // further equal events that were counted and not kept
 };

@@ -441,6 +441,11 @@ bool EventReader::amend(const Event& part, const ShapedLine& line) {
   return false;
 }
 
+/// Lines no row knows: what the newest failure's record goes on to say belongs to it.
+void EventReader::follow_record(const ShapedLine& line) {
+  if (const auto event = record_.continued_by(line)) OpenRecord::complete(events_[*event], line.shape.text);
+}
+
 /// Reads on after "Traceback (most recent call last)" until the exception line; true if `line` belongs to the
 /// traceback.
 bool EventReader::feed_traceback(const ShapedLine& line) {
@@ -489,6 +494,7 @@ bool EventReader::feed(const ShapedLine& line) {
   if (!traceback_.empty() && feed_traceback(line)) return true;
   const auto match = match_line(text);
   if (!match) {
+    follow_record(line);
     in_table_ = in_table_ || is_table_header(text);
     const bool exception = is_exception_line(text);
     const bool result = !exception && is_result(text, in_table_);
@@ -509,12 +515,15 @@ bool EventReader::feed(const ShapedLine& line) {
     return true;
   }
   if (event.library == "torch") add_version(line);
+  record_.close();
   if (match->pattern->look == Look::kAmend && event.kind != Kind::kMemlockWarning) return amend(event, line);
   if (match->pattern->look == Look::kAmend) {
     if (amend(event, line)) return true;
     if (!event.limit || *event.limit == Limit::kInfinity) return false;
   }
-  return add(std::move(event));
+  add(std::move(event));
+  if (latest_ && !counted_) record_.open(events_[*latest_], *latest_);
+  return true;
 }
 
 const std::vector<std::string_view>& event_literals(std::size_t& triggers) {

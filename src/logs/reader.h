@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "logs/event.h"
+#include "logs/reader_record.h"
 
 namespace pindown::logs {
 
@@ -33,12 +34,14 @@ class EventReader {
   void add_version(const ShapedLine& line);
   bool amend(const Event& part, const ShapedLine& line);
   bool feed_traceback(const ShapedLine& line);
+  void follow_record(const ShapedLine& line);
 
   std::string input_;
   bool in_table_ = false;  // a benchmark's header was seen: rows of numbers are results
   std::vector<Event> events_;
   bool counted_ = false;
   std::optional<std::size_t> latest_;
+  OpenRecord record_;  // of the newest failure, while its lines may follow
   std::map<std::string, std::pair<std::size_t, std::uint64_t>, std::less<>> kept_;  // signature → last index, count
   std::map<std::string, std::uint64_t, std::less<>> traceback_;  // wrapper → line of an open traceback
 };

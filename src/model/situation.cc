@@ -173,6 +173,7 @@ bool proven_by_size(const Situation& s) {
 
 std::optional<Certainty> Situation::limit_guilty() const {
   if (incident == nullptr || limit_cleared()) return std::nullopt;
+  if (incident->first.cut) return std::nullopt;  // the errno stands where nobody has looked
   if (!limit.soft && !capability_may_count() && has_errno(ENOMEM) && failure() != Kind::kRegDmabuf && raise_refused()) {
     return Certainty::kLikely;
   }

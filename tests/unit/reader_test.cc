@@ -169,6 +169,30 @@ TEST(NcclVersion, FromThePositionOfTheMessage) {
       << "a vendor build: no hint is better than a wrong one";
 }
 
+TEST(Record, FurtherLinesSayWhatTheFirstLacks) {
+  const auto events = read({"2026-03-02T08:41:12Z ERROR mover: ibv_reg_mr failed, arguments:", " addr: 0x7f00deadb000,",
+                            " len: 8192,", ", error: Os { code: 14, kind: Uncategorized, message: \"Bad address\" }"});
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].error, EFAULT);
+  EXPECT_EQ(events[0].address, 0x7f00deadb000U);
+  EXPECT_EQ(events[0].length, 8192U);
+  EXPECT_FALSE(events[0].cut);
+}
+
+TEST(Record, EndsWhereAnotherMessageBegins) {
+  const auto events = read({"2026-03-02T08:41:12Z ERROR mover: ibv_reg_mr failed, arguments:",
+                            "2026-03-02T08:41:13Z ERROR mover: open of weights: Permission denied"});
+  ASSERT_GE(events.size(), 1U);
+  EXPECT_FALSE(events[0].error);
+  EXPECT_TRUE(events[0].cut);
+}
+
+TEST(Record, AReturnCodeIsNoErrno) {
+  const auto events = read({"mover: ibv_reg_mr failed:", "  rc -1, code 9"});
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_FALSE(events[0].error);
+}
+
 TEST(Patterns, EveryRowIsUsable) {
   for (const Pattern& row : patterns()) EXPECT_GE(row.literal.size(), 4U) << row.regex;
 }
