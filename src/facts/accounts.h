@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who a user is, from /etc/passwd and /etc/group, on a live machine with LDAP or the like from id(1), and what sudoers
-// sets for limits.
-// Entry points: collect_account, collect_sudoers.
+// Who a user is, from /etc/passwd and /etc/group, on a live machine with LDAP or the like from id(1). Entry point:
+// collect_account.
 #pragma once
 
 #include <cstdint>
@@ -31,17 +30,5 @@ struct Account {
 /// `user` is a name or a number. Missing::kAbsent: not in /etc/passwd, and not known to any other name service that
 /// could be asked.
 Fact<Account> collect_account(const Host& host, std::string_view user);
-
-/// `Defaults rlimit_memlock=SOFT[,HARD]` of /etc/sudoers and sudoers.d (sudoers(5), since 1.8.7): bytes, "infinity",
-/// "user" (the invoking user's limits), "default" (the host's). sudo 1.9.x applies it before the PAM session is opened
-/// and again after it, so it wins; soft above hard has no effect. A pair must be quoted ("524288,1048576"): a bare
-/// comma ends the value, and the line is a syntax error that sudo skips. Both empty: the last line says "default". Only
-/// what applies to everybody counts: "Defaults" and scopes of ALL. Missing::kNotAsked with the line's place: a line for
-/// some users, hosts, commands or target users decides (Defaults:alice, @host, !cmd, >root), so it is not known here.
-struct SudoersLimit {
-  std::optional<Limit> soft, hard;
-  bool from_user = false;
-};
-Fact<SudoersLimit> collect_sudoers(const Host& host);
 
 }  // namespace pindown

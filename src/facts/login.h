@@ -15,6 +15,7 @@
 #include "facts/pam_stack.h"
 #include "facts/slurm_conf.h"
 #include "facts/sshd_config.h"
+#include "facts/sudoers.h"
 #include "facts/unit_file.h"
 #include "host/host.h"
 
@@ -34,7 +35,7 @@ struct LoginFacts {
   SshdConf sshd;
   SlurmConf slurm;  // only where it is asked for
   ManagerConf system_manager, user_manager;
-  Fact<SudoersLimit> sudoers;
+  Fact<Sudoers> sudoers;
   std::map<std::string, UnitFile> units;  // by the name asked for
   std::map<std::string, UnitFile> user_units;
   /// "ssh@.service": systemd listens for sshd and starts this for each connection (a socket with Accept=yes that is

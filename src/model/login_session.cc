@@ -105,7 +105,8 @@ void skip_limits(Walk& walk, const std::string& service, const PamSession& sessi
   const auto file = facts.pam.services.find(session.service);
   const Source stack = file == facts.pam.services.end() ? Source{} : Source{file->second.source.path, {}};
   add_link(walk, fmt::format("{} ({})", kPamWithoutLimits, service), 0, walk.now, stack,
-           "no pam_limits in its session stack");
+           session.refused ? fmt::format("the session fails before pam_limits, and goes on: {}", session.why)
+                           : "no pam_limits in its session stack");
   const auto version = pam_version(version_text(facts, kPamPackage), distro_ids(facts.distro));
   if (!version || !session.unknown.empty()) return;
   const SessionLimits would = derive_pam_limits({}, facts.limits, nullptr, *facts.account, *version, walk.now,
@@ -120,6 +121,12 @@ void skip_pam_of_sshd(Walk& walk) {
   const bool would_differ = with_pam.unknown.size() == walk.unknown.size() && !same(with_pam.now, walk.now);
   add_link(walk, "sshd without PAM", 0, walk.now, walk.facts.sshd.use_pam.source, "limits.conf is not read");
   if (would_differ) walk.decided = walk.facts.sshd.use_pam.source;
+}
+
+/// plugins/sudoers/auth/pam.c sudo_pam_begin_session: "Treat PAM session errors as non-fatal".
+bool is_passed_over(const PamOutcome& outcome, OnSessionError on_error) {
+  constexpr int kSessionErr = 14;  // PAM_SESSION_ERR
+  return on_error == OnSessionError::kGoOn && !outcome.account_refused && outcome.session.code == kSessionErr;
 }
 
 }  // namespace
@@ -154,7 +161,14 @@ std::string pam_service(const Entry& entry, const LoginFacts& facts) {
   return {};
 }
 
-void open_pam_session(Walk& walk, const std::string& service) {
+void ask_pam_account(Walk& walk, const std::string& service) {
+  if (!walk.facts.account.known()) return;
+  const PamSession account = derive_pam_account(walk.facts.pam, service, *walk.facts.account);
+  for (const std::string& each : account.unknown) walk.miss(each);
+  if (account.refused && account.unknown.empty()) walk.refuse(account.refused_by, account.why);
+}
+
+void open_pam_session(Walk& walk, const std::string& service, OnSessionError on_error) {
   const LoginFacts& facts = walk.facts;
   if (!facts.account.known()) {
     walk.miss(fmt::format("the user is not in /etc/passwd ({}): groups and uid are not known",
@@ -172,7 +186,7 @@ void open_pam_session(Walk& walk, const std::string& service) {
   for (const auto* unknown : {&outcome.session.unknown, &outcome.limits.unknown}) {
     for (const std::string& each : *unknown) walk.miss(each);
   }
-  if (outcome.session.refused || outcome.limits.refused) {
+  if ((outcome.session.refused || outcome.limits.refused) && !is_passed_over(outcome, on_error)) {
     walk.refuse(outcome.limits.refused_by, outcome.session.why.empty() ? outcome.limits.why : outcome.session.why);
     return;
   }
@@ -206,20 +220,6 @@ void open_ssh_session(Walk& walk) {
   }
   if (!*sshd.use_pam) return skip_pam_of_sshd(walk);
   open_pam_session(walk, pam_service({.kind = EntryKind::kSsh}, walk.facts));
-}
-
-void apply_sudoers(Walk& walk) {
-  if (!walk.facts.sudoers.known()) {
-    if (walk.facts.sudoers.missing == Missing::kDenied)
-      walk.miss("/etc/sudoers cannot be read: it can set rlimit_memlock");
-    return;
-  }
-  const SudoersLimit& limit = *walk.facts.sudoers;
-  if (limit.from_user || (!limit.soft && !limit.hard)) return;
-  MemlockLimit next = walk.now;
-  if (limit.soft) next.soft = limit.soft;
-  if (limit.hard) next.hard = limit.hard;
-  add_link(walk, "sudoers", 0, next, walk.facts.sudoers.source, "rlimit_memlock");
 }
 
 }  // namespace pindown

@@ -470,7 +470,6 @@ struct Standing {
 
 struct Run {
   std::vector<std::size_t> reached;  // handlers that are pam_limits, in order
-  std::vector<int> codes;            // what they answered
   int status = kMustFail;
   std::optional<std::size_t> blamed;  // the handler that made the impression negative
   std::string why;
@@ -756,7 +755,8 @@ PamOutcome derive_pam_outcome(const PamOpening& opening, std::string_view servic
     unknown = std::move(outcome.session.unknown);
   }
   // Where it may let the user in, the limits are still worth knowing.
-  if (!outcome.session.refused || !unknown.empty()) {
+  outcome.account_refused = outcome.session.refused && unknown.empty();
+  if (!outcome.account_refused) {
     outcome.session = derive_pam_session(opening.pam, service, user, answer);
   }
   auto& all = outcome.session.unknown;

@@ -59,6 +59,7 @@ struct PamOpening {
 struct PamOutcome {
   PamSession session;
   SessionLimits limits;
+  bool account_refused = false;  // `session` is what pam_acct_mgmt said, and no session was opened
 };
 PamOutcome derive_pam_outcome(const PamOpening& opening, std::string_view service, const Account& user);
 

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "model/login_session.h"
 #include "model/service_start.h"
+#include "model/sudo_session.h"
 #include "model/walk.h"
 
 namespace pindown {
@@ -73,7 +74,12 @@ SlurmSubmission complete(SlurmSubmission submission, Walk& walk, const std::opti
   return submission;
 }
 
-void open_session(Walk& walk, const Entry& entry) {
+SudoCaller sudo_caller(const LoginFacts& facts, const LoginFacts* caller_facts) {
+  if (caller_facts != nullptr && caller_facts->account.known()) return {&*caller_facts->account, {}};
+  return {nullptr, caller_facts == nullptr && facts.live ? facts.self.user : std::string()};
+}
+
+void open_session(Walk& walk, const Entry& entry, const SudoCaller& caller) {
   switch (entry.kind) {
     case EntryKind::kSsh:
       return open_ssh_session(walk);
@@ -84,8 +90,7 @@ void open_session(Walk& walk, const Entry& entry) {
       return;
     }
     case EntryKind::kSudo:
-      open_pam_session(walk, pam_service(entry, walk.facts));
-      return apply_sudoers(walk);
+      return open_sudo_session(walk, entry, caller);
     case EntryKind::kUserService:
       open_pam_session(walk, pam_service(entry, walk.facts));
       return start_user_service(walk, entry);
@@ -165,7 +170,7 @@ Prediction derive_prediction(const Entry& entry, const LoginFacts& facts, const 
   if (entry.kind == EntryKind::kSlurm) {
     run_slurm_job(walk, complete(submission, walk, caller, caller_facts));
   } else {
-    open_session(walk, entry);
+    open_session(walk, entry, sudo_caller(facts, caller_facts));
   }
   return conclude(walk, entry);
 }
