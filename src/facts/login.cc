@@ -149,13 +149,6 @@ bool is_enabled(const Host& host, std::string_view target, std::string_view unit
   return false;
 }
 
-/// systemd.socket(5): yes, no and their other spellings (src/basic/parse-util.c parse_boolean).
-bool is_yes(const Fact<std::string>& value) {
-  if (!value.known()) return false;
-  const std::string word = lower(*value);
-  return word == "1" || word == "yes" || word == "y" || word == "true" || word == "t" || word == "on";
-}
-
 /// The invocation link is there while the unit is loaded and was started.
 bool is_started(const Host& host, std::string_view unit) {
   return host.live() && host.link(fmt::format("/run/systemd/units/invocation:{}", unit)).has_value();
@@ -168,7 +161,7 @@ void collect_per_connection(const Host& host, LoginFacts& facts) {
     const std::string service = name + ".service";
     if (!listens || is_started(host, service)) continue;
     if (!host.live() && is_enabled(host, "multi-user.target", service)) continue;
-    if (!is_yes(collect_unit(host, socket).accept)) continue;
+    if (parse_unit_boolean(collect_unit(host, socket).accept.value.value_or("")) != true) continue;
     facts.per_connection = name + "@.service";
     // An instance has a name of its own; drop-ins are those of the template.
     facts.units[facts.per_connection] = collect_unit(host, name + "@connection.service");
@@ -205,6 +198,21 @@ void collect_slurm_of(const Host& host, const LoginQuestion& question, LoginFact
 
 }  // namespace
 
+namespace {
+
+/// Whom the service runs as, whoever asks; a unit that is not there runs as nobody.
+std::string user_of_unit(const LoginQuestion& question, const LoginFacts& facts) {
+  for (const std::string& name : question.units) {
+    const auto unit = facts.units.find(name);
+    if (unit == facts.units.end() || !unit->second.fragment.known()) continue;
+    if (unit->second.user.known()) return *unit->second.user;
+    return unit->second.dynamic_user ? name.substr(0, name.rfind('.')) : "root";
+  }
+  return question.user;
+}
+
+}  // namespace
+
 LoginFacts collect_login_machine(const Host& host) {
   LoginFacts facts;
   facts.live = host.live();
@@ -231,7 +239,8 @@ void add_question(const Host& host, const LoginQuestion& question, LoginFacts& f
   }
   for (const std::string& unit : question.user_units) facts.user_units[unit] = collect_unit(host, unit, true);
   if (question.ssh) collect_per_connection(host, facts);
-  if (!question.user.empty()) facts.account = collect_account(host, question.user);
+  const std::string user = question.user_of_unit ? user_of_unit(question, facts) : question.user;
+  if (!user.empty()) facts.account = collect_account(host, user);
   if (question.user_manager && facts.account.known()) {
     const std::string unit = user_manager_unit(*facts.account);
     facts.units[unit] = collect_unit(host, unit);

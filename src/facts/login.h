@@ -23,7 +23,6 @@ namespace pindown {
 
 struct LoginFacts {
   bool live = false;  // the machine pindown runs on
-  std::string host;
   Distribution distro;
   Fact<std::string> kernel;  // /proc/sys/kernel/osrelease
   Packages packages;
@@ -53,6 +52,7 @@ struct LoginQuestion {
   std::vector<std::string> units;       // "ssh.service", "sshd.service": names of one; the first that exists counts
   std::vector<std::string> user_units;  // "jupyter.service" of the user manager
   std::string user;
+  bool user_of_unit = false;  // not `user`, but the User= of the unit
   bool user_manager = false;  // user@UID.service of that user
   bool ssh = false;           // and whether systemd listens for sshd
   bool slurm = false;         // slurm.conf, and a slurmd that systemd did not start

@@ -128,7 +128,7 @@ std::string section_of(std::string_view name) {
 
 constexpr auto kUnitKeys =
     std::to_array<std::string_view>({"LimitMEMLOCK", "PAMName", "User", "CapabilityBoundingSet", "AmbientCapabilities",
-                                     "NoNewPrivileges", "PrivateUsers", "Accept"});
+                                     "PrivateUsers", "DynamicUser", "Accept"});
 
 void set_text(Fact<std::string>& fact, const UnitAssignment& assignment, const UnitName& unit) {
   if (assignment.value.empty())
@@ -171,6 +171,8 @@ void UnitCollector::apply(const UnitText& text) {
       set_text(out_.user, assignment, *unit_);
     else if (assignment.key == "Accept" && unit_)
       set_text(out_.accept, assignment, *unit_);
+    else if (assignment.key == "DynamicUser")
+      out_.dynamic_user = parse_unit_boolean(assignment.value).value_or(out_.dynamic_user);
     else if (out_.capabilities.size() < kMaxListed)
       out_.capabilities.push_back(assignment);
   }
@@ -255,6 +257,15 @@ std::optional<MemlockLimit> parse_unit_limit(std::string_view value) {
   const auto hard = parse_unit_size(part);
   if (!hard || *soft > *hard) return std::nullopt;
   return MemlockLimit{soft, hard};
+}
+
+std::optional<bool> parse_unit_boolean(std::string_view value) {
+  constexpr auto kYes = std::to_array<std::string_view>({"1", "yes", "y", "true", "t", "on"});
+  constexpr auto kNo = std::to_array<std::string_view>({"0", "no", "n", "false", "f", "off"});
+  const std::string word = lower(value);
+  if (std::ranges::find(kYes, word) != kYes.end()) return true;
+  if (std::ranges::find(kNo, word) != kNo.end()) return false;
+  return std::nullopt;
 }
 
 UnitFile collect_unit(const Host& host, std::string_view name, bool user_manager) {

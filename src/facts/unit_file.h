@@ -20,6 +20,9 @@ namespace pindown {
 /// (systemd logs and ignores the line). An empty value is refused, too: it does not reset.
 std::optional<MemlockLimit> parse_unit_limit(std::string_view value);
 
+/// src/basic/parse-util.c parse_boolean.
+std::optional<bool> parse_unit_boolean(std::string_view value);
+
 /// An assignment that counts, in the order in which systemd reads them.
 struct UnitAssignment {
   std::string section;  // "Service", "Manager"
@@ -40,11 +43,11 @@ struct UnitFile {
   std::vector<Source> ignored;        // assignments of LimitMEMLOCK that are invalid or overridden
   Fact<std::string> pam_name;         // PAMName=
   Fact<std::string> user;             // User=
+  bool dynamic_user = false;          // DynamicUser=yes
   Fact<std::string> accept;           // Accept= of a socket
   std::optional<bool>
       memlock_newer_than_service;  // live: that line's file, or the default's, was written after the unit's start
-  std::vector<UnitAssignment>
-      capabilities;  // CapabilityBoundingSet=, AmbientCapabilities=, NoNewPrivileges=, PrivateUsers=
+  std::vector<UnitAssignment> capabilities;  // CapabilityBoundingSet=, AmbientCapabilities=, PrivateUsers=
   std::vector<std::string> problems;
 };
 

@@ -206,6 +206,27 @@ void open_pam_session(Walk& walk, const std::string& service, OnSessionError on_
   if (set) walk.decided = limits.decided_by;
 }
 
+void open_service_session(Walk& walk, const Entry& entry) {
+  const auto at = walk.facts.units.find(entry.unit);
+  if (at == walk.facts.units.end() || !at->second.pam_name.known()) return;
+  const UnitFile& unit = at->second;
+  const std::size_t before = walk.links.size();
+  const MemlockLimit without = walk.now;
+  open_pam_session(walk, *unit.pam_name);
+  if (walk.links.size() > before) {
+    std::string& note = walk.links.back().note;
+    note += fmt::format("{}for {}, by {} of {}", note.empty() ? "" : "; ",
+                        walk.facts.account.known() ? walk.facts.account->name : unit.user.value.value_or("nobody"),
+                        unit.user.known() ? "User=" : "default", unit.name);
+  }
+  // src/core/execute.c exec_child: without a user's name PAM was not asked; later versions take root's.
+  if (unit.user.known() || unit.dynamic_user || (!walk.refused && same(walk.now, without))) return;
+  walk.miss(fmt::format("{}: PAMName= without User=: whether PAM is asked depends on the version of systemd",
+                        unit.pam_name.source.path));
+  walk.refused = false;
+  walk.now = {};
+}
+
 void open_ssh_session(Walk& walk) {
   const SshdConf& sshd = walk.facts.sshd;
   if (sshd.refuses) {

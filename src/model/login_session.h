@@ -19,6 +19,8 @@ enum class OnSessionError { kRefuse, kGoOn };
 void open_pam_session(Walk& walk, const std::string& service, OnSessionError on_error = OnSessionError::kRefuse);
 /// Only whether the account may, of a program that opens no session.
 void ask_pam_account(Walk& walk, const std::string& service);
+/// Of a service with PAMName=, for its User=.
+void open_service_session(Walk& walk, const Entry& entry);
 /// With UsePAM, or without.
 void open_ssh_session(Walk& walk);
 

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "model/login_session.h"
+#include "model/service_capability.h"
 #include "model/service_start.h"
 #include "model/sudo_session.h"
 #include "model/walk.h"
@@ -20,40 +21,19 @@ std::vector<std::string> daemons_of(const Entry& entry, const LoginFacts& facts)
   return {user_manager_unit(*facts.account)};
 }
 
-bool names_ipc_lock(std::string_view value) {
-  return icontains(value, "CAP_IPC_LOCK");
-}
-
-/// What the unit takes from root or gives to others; the last assignments of systemd.exec(5)'s lists are enough here,
-/// because only one capability is asked for.
-std::optional<bool> capability_of_service(const UnitFile& unit, bool root) {
-  bool bounded_out = false;
-  bool ambient = false;
-  for (const UnitAssignment& line : unit.capabilities) {
-    const bool inverted = line.value.starts_with("~");
-    if (line.key == "CapabilityBoundingSet")
-      bounded_out = names_ipc_lock(line.value) == inverted && !line.value.empty();
-    if (line.key == "AmbientCapabilities" && !inverted) ambient = ambient || names_ipc_lock(line.value);
-    if (line.key == "PrivateUsers" && line.value != "no" && line.value != "false") return false;
-  }
-  if (bounded_out) return false;
-  return root || ambient;
-}
-
 std::optional<bool> capability(const Entry& entry, const LoginFacts& facts) {
   if (facts.pid1_caps.known() && facts.pid1_caps->bounding && !has_cap(*facts.pid1_caps->bounding, kCapIpcLock))
     return false;
   if (entry.kind == EntryKind::kService) {
     const auto unit = facts.units.find(entry.unit);
     if (unit == facts.units.end() || !unit->second.fragment.known()) return std::nullopt;
-    const bool root = !unit->second.user.known() || *unit->second.user == "root" || *unit->second.user == "0";
-    return capability_of_service(unit->second, root);
+    return has_ipc_lock(unit->second, runs_as_root(unit->second));
   }
   if (!facts.account.known()) return std::nullopt;
   const bool root = facts.account->uid == 0;
   if (entry.kind != EntryKind::kSlurm) return root;
   const auto slurmd = facts.units.find(units_of(entry).front());
-  return slurmd == facts.units.end() ? root : root && capability_of_service(slurmd->second, root).value_or(root);
+  return slurmd == facts.units.end() ? root : root && has_ipc_lock(slurmd->second, root);
 }
 
 /// Without --submit-limit: of the session that --from names, else of pindown's own shell.
@@ -83,12 +63,8 @@ void open_session(Walk& walk, const Entry& entry, const SudoCaller& caller) {
   switch (entry.kind) {
     case EntryKind::kSsh:
       return open_ssh_session(walk);
-    case EntryKind::kService: {
-      const auto unit = walk.facts.units.find(entry.unit);
-      if (unit != walk.facts.units.end() && unit->second.pam_name.known())
-        open_pam_session(walk, *unit->second.pam_name);
-      return;
-    }
+    case EntryKind::kService:
+      return open_service_session(walk, entry);
     case EntryKind::kSudo:
       return open_sudo_session(walk, entry, caller);
     case EntryKind::kUserService:
@@ -152,6 +128,7 @@ LoginQuestion question_of(const Entry& entry, std::string_view user) {
   LoginQuestion question;
   question.user = user;
   question.units = units_of(entry);
+  question.user_of_unit = entry.kind == EntryKind::kService && !entry.unit.empty();
   question.user_manager = entry.kind == EntryKind::kUserService;
   question.ssh = entry.kind == EntryKind::kSsh;
   question.slurm = entry.kind == EntryKind::kSlurm;

@@ -164,5 +164,62 @@ TEST(PredictSudo, ASessionErrorIsPassedOver) {
   EXPECT_EQ(limit(files, {.via = "sudo", .from = "ssh:bob"}), "refused") << "of the account";
 }
 
+// ---- services ----
+
+Prediction service(const std::string& settings, const std::string& user = "bob", Files files = {}) {
+  files["/etc/systemd/system/job.service"] = "[Service]\nExecStart=/bin/job\n" + settings;
+  return ask(files, {.via = "service:job", .user = user});
+}
+
+TEST(PredictService, PamIsAskedForTheUnitsUser) {
+  const Files files = {{"/etc/security/limits.conf", "alice - memlock 1024\nbob - memlock 2048\n"}};
+  const Prediction p = service("User=alice\nPAMName=sshd\n", "bob", files);
+  EXPECT_EQ(say(p), "1M") << "whoever asks";
+  EXPECT_EQ(p.user, "alice");
+  EXPECT_NE(p.links.back().note.find("for alice, by User= of job.service"), std::string::npos);
+  const Prediction nobody = service("User=carol\nPAMName=sshd\n", "bob", files);
+  EXPECT_EQ(say(nobody), "unknown");
+  EXPECT_EQ(nobody.unknown.size(), 1U);
+  EXPECT_EQ(say(service("DynamicUser=yes\nPAMName=sshd\n", "bob", files)), "unknown");
+  EXPECT_EQ(say(service("PAMName=sshd\n", "bob", files)), "8M") << "root's would be the same";
+  EXPECT_EQ(say(service("PAMName=sshd\n", "bob", {{"/etc/security/limits.conf", "root - memlock 1024\n"}})), "unknown");
+  EXPECT_EQ(say(service("", "bob", files)), "8M") << "no PAM";
+}
+
+TEST(PredictService, CapIpcLock) {
+  const std::pair<const char*, bool> rows[] = {
+      {"", true},
+      {"User=alice\n", false},
+      {"User=0\n", true},
+      {"DynamicUser=true\n", false},
+      {"DynamicUser=yes\nDynamicUser=off\n", true},
+      {"DynamicUser=yes\nUser=root\n", true},
+      {"User=alice\nAmbientCapabilities=CAP_IPC_LOCK\n", true},
+      {"User=alice\nAmbientCapabilities=cap_ipc_lock\nAmbientCapabilities=CAP_NET_RAW\n", true},
+      {"User=alice\nAmbientCapabilities=14\n", true},
+      {"User=alice\nAmbientCapabilities=CAP_IPC_LOCK\nAmbientCapabilities=\n", false},
+      {"User=alice\nAmbientCapabilities=CAP_IPC_LOCK\nAmbientCapabilities=~CAP_IPC_LOCK\n", false},
+      {"User=alice\nAmbientCapabilities=~CAP_NET_RAW\n", true},
+      {"User=alice\nAmbientCapabilities=~CAP_IPC_LOCK\n", false},
+      {"User=alice\nAmbientCapabilities=CAP_IPC_LOCK\nCapabilityBoundingSet=CAP_NET_RAW\n", false},
+      {"CapabilityBoundingSet=CAP_NET_RAW\n", false},
+      {"CapabilityBoundingSet=CAP_NET_RAW\nCapabilityBoundingSet=CAP_IPC_LOCK\n", true},
+      {"CapabilityBoundingSet=CAP_IPC_LOCK\nCapabilityBoundingSet=CAP_NET_RAW\n", true},
+      {"CapabilityBoundingSet=~CAP_NET_RAW\n", true},
+      {"CapabilityBoundingSet=~CAP_NET_RAW CAP_IPC_LOCK\n", false},
+      {"CapabilityBoundingSet=~CAP_IPC_LOCK\nCapabilityBoundingSet=~CAP_NET_RAW\n", false},
+      {"CapabilityBoundingSet=CAP_IPC_LOCK CAP_NET_RAW\nCapabilityBoundingSet=~CAP_IPC_LOCK\n", false},
+      {"CapabilityBoundingSet=\n", false},
+      {"CapabilityBoundingSet=\nCapabilityBoundingSet=CAP_IPC_LOCK\n", true},
+      {"CapabilityBoundingSet=\nCapabilityBoundingSet=CAP_NET_RAW\n", false},
+      {"CapabilityBoundingSet=CAP_NET_RAW\nCapabilityBoundingSet=~\n", true},
+      {"PrivateUsers=yes\n", false},
+      {"PrivateUsers=self\n", false},
+      {"PrivateUsers=off\n", true},
+      {"PrivateUsers=1\nPrivateUsers=f\n", true},
+  };
+  for (const auto& [text, expected] : rows) EXPECT_EQ(service(text).cap_ipc_lock, expected) << text;
+}
+
 }  // namespace
 }  // namespace pindown
