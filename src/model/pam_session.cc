@@ -149,6 +149,7 @@ struct Handler {
 
 constexpr int kMaxLevel = 16;  // PAM_SUBSTACK_MAX_LEVEL
 constexpr std::size_t kMaxHandlers = 10'000;
+constexpr std::size_t kMaxLoads = 10'000;  // files that include others twice double at every step
 
 struct Builder {
   const PamConf& conf;
@@ -157,6 +158,7 @@ struct Builder {
   std::vector<const Fact<std::vector<PamLine>>*> open;  // the files being read, to see a loop
   std::vector<std::string> unknown;
   std::string why;  // of a failure
+  std::size_t loads = 0;
 };
 
 enum class Load { kFine, kFailed };
@@ -188,6 +190,11 @@ Load load_include(Builder& builder, const PamLine& line, bool type_known, int le
                                           line.source.path, builder.open.size()));
   }
   if (builder.open.size() > std::size_t{10} * kMaxLevel) return Load::kFailed;
+  if (++builder.loads > kMaxLoads) {
+    if (builder.loads == kMaxLoads + 1)
+      builder.unknown.push_back(fmt::format("{}: more than {} includes in one stack", line.source.path, kMaxLoads));
+    return Load::kFine;
+  }
   builder.open.push_back(&it->second);
   const Load load = load_lines(builder, *it->second, type_known, level);
   builder.open.pop_back();
@@ -235,6 +242,7 @@ Load load_line(Builder& builder, const PamLine& line, bool type_known, int level
 
 Load load_lines(Builder& builder, const std::vector<PamLine>& lines, bool type_known, int level) {
   for (const PamLine& line : lines) {
+    if (builder.loads > kMaxLoads) return Load::kFine;
     if (builder.handlers.size() >= kMaxHandlers) {
       builder.unknown.push_back(fmt::format("{}: more than {} lines in one stack", line.source.path, kMaxHandlers));
       return Load::kFine;
@@ -688,14 +696,15 @@ PamSession derive_phase(const PamConf& conf, PamType phase, std::string_view ser
   PamSession session;
   session.service = name;
   if (!readable(conf, name, session)) return session;
-  Builder own{conf, phase, {}, {}, {}, {}};
-  Builder other{conf, phase, {}, {}, {}, {}};
+  Builder own{conf, phase, {}, {}, {}, {}, 0};
+  Builder other{conf, phase, {}, {}, {}, {}, 0};
   // "other" is read after the service's own file, whatever that says; as a service of its own it is read twice.
   const bool fine = build(name == "other" ? other : own, name);
   const bool other_fine = !fine || build(other, "other");
   for (const Builder* builder : {&own, &other}) {
     session.unknown.insert(session.unknown.end(), builder->unknown.begin(), builder->unknown.end());
   }
+  if (own.loads > kMaxLoads || other.loads > kMaxLoads) return session;  // not read to its end: nothing is known
   if (!fine || !other_fine) {
     give_up(session, {fmt::format("/etc/pam.d/{}", fine ? "other" : name), {}}, own.why.empty() ? other.why : own.why);
     return session;

@@ -164,6 +164,20 @@ TEST(PredictSudo, ASessionErrorIsPassedOver) {
   EXPECT_EQ(limit(files, {.via = "sudo", .from = "ssh:bob"}), "refused") << "of the account";
 }
 
+// ---- PAM ----
+
+TEST(PredictPam, IncludesThatDouble) {
+  Files files = {{"/etc/pam.d/sshd", "account required pam_permit.so\nsession include d0\n"}, {"/etc/pam.d/d60", ""}};
+  for (int i = 0; i < 60; ++i) {
+    const std::string next = "session include d" + std::to_string(i + 1) + "\n";
+    files["/etc/pam.d/d" + std::to_string(i)] = next + next;
+  }
+  const Prediction p = ask(files, {});
+  EXPECT_FALSE(p.soft) << "bounded, so not known";
+  EXPECT_FALSE(p.unknown.empty());
+  EXPECT_FALSE(p.refused) << "what was not read may let the session open";
+}
+
 // ---- services ----
 
 Prediction service(const std::string& settings, const std::string& user = "bob", Files files = {}) {
