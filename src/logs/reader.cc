@@ -522,7 +522,7 @@ bool EventReader::feed(const ShapedLine& line) {
     if (!event.limit || *event.limit == Limit::kInfinity) return false;
   }
   add(std::move(event));
-  if (latest_ && !counted_) record_.open(events_[*latest_], *latest_);
+  if (latest_ && !counted_) record_.begin(events_[*latest_], *latest_);
   return true;
 }
 

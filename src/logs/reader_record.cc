@@ -64,7 +64,7 @@ void take_range(Event& event, std::string_view text) {
 
 }  // namespace
 
-void OpenRecord::open(Event& event, std::size_t index) {
+void OpenRecord::begin(Event& event, std::size_t index) {
   close();
   if (!is_registration(event.kind) || event.error) return;
   index_ = index;

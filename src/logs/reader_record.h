@@ -14,7 +14,7 @@ namespace pindown::logs {
 class OpenRecord {
  public:
   /// `event` just became the failure number `index`; its record is followed if it lacks an errno.
-  void open(Event& event, std::size_t index);
+  void begin(Event& event, std::size_t index);
   void close() { index_.reset(); }
   /// The failure that `line`, which no row knows, still belongs to.
   std::optional<std::size_t> continued_by(const ShapedLine& line);
