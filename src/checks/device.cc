@@ -153,6 +153,23 @@ Remedy split_buffer() {
           "ibv_devinfo -v | grep max_mr_size"};
 }
 
+/// bnxt_re_reg_user_mr (hw/bnxt_re/ib_verbs.c) logs both numbers before it answers ENOMEM.
+std::optional<Outcome> driver_says_too_large(const Situation& s) {
+  if (!buffer_failed(s) || !s.run) return std::nullopt;
+  for (const Event& event : s.run->kernel) {
+    if (event.kind != Kind::kDriverMessage || !event.detail.starts_with("Max supported:") || unrelated(s, event))
+      continue;
+    if (s.incident->first.length && s.incident->first.length != event.length) continue;
+    const auto most = parse_u64(std::string_view(event.detail).substr(14));
+    return judged(s, with(found(Certainty::kLikely, 90,
+                                fmt::format("{} asked in one region, {} takes at most {}", format_size(*event.length),
+                                            escape(event.device, 40), format_size(most.value_or(0))),
+                                {s.failure_evidence(), cite(event)}),
+                          {split_buffer()}));
+  }
+  return std::nullopt;
+}
+
 Outcome mr_too_large(const Situation& s) {
   const RdmaDevice* device = device_of(s);
   const bool known = device && device->max_mr_size;
@@ -168,6 +185,7 @@ Outcome mr_too_large(const Situation& s) {
                       evidence),
                 {split_buffer()}));
   }
+  if (auto told = driver_says_too_large(s)) return *told;
   if (!buffer_failed(s) || !known || !s.incident->first.length) return not_applicable();
   const std::uint64_t asked = *s.incident->first.length;
   if (asked <= *device->max_mr_size) {
@@ -360,9 +378,11 @@ Outcome uar_exhausted(const Situation& s) {
              uar_remedies(s)));
   }
   if (!opening) return not_applicable();
-  if (s.has_errno(ENOMEM) && device_starts_with(s, "mlx5")) {
+  const bool advised = says(s.incident->first, "PF_LOG_BAR_SIZE");  // uct/ib/mlx5/ib_mlx5.c, for ENOMEM of a UAR
+  if (s.has_errno(ENOMEM) &&
+      (advised || device_starts_with(s, "mlx5") || s.incident->first.verb.starts_with("mlx5dv_"))) {
     return judged(s,
-                  with(found(Certainty::kLikely, 75,
+                  with(found(Certainty::kLikely, advised ? 90 : 75,
                              "opening the device needs no locked memory; ENOMEM there means its UAR pages are used up",
                              {s.failure_evidence()}),
                        uar_remedies(s)));
@@ -450,6 +470,7 @@ Remedy fewer_firmware_pages() {
 
 std::optional<KernelLine> pages_refused(const Situation& s) {
   if (auto line = kernel_line(s, {"mlx5", "give_pages"})) return line;
+  if (auto line = kernel_line(s, {"mlx5", "pages_work_handler", "give fail"})) return line;
   return kernel_line(s, {"mlx5", "MANAGE_PAGES"});
 }
 
@@ -475,7 +496,7 @@ Outcome firmware_pages(const Situation& s) {
     return not_applicable();
   }
   if (!kernel_leads(s, *kernel)) return beside_limit("dmesg | grep -e give_pages -e MANAGE_PAGES");
-  return judged(s, with(found(Certainty::kLikely, 85, "the host had no page left to give to the adapter's firmware",
+  return judged(s, with(found(Certainty::kLikely, 90, "the host had no page left to give to the adapter's firmware",
                               {s.failure_evidence(), kernel->evidence}),
                         {fewer_firmware_pages()}));
 }
@@ -711,6 +732,7 @@ std::optional<Outcome> odp_refused(const Situation& s) {
 Outcome vendor_limit(const Situation& s) {
   if (auto odp = odp_refused(s)) return *odp;
   if (!buffer_failed(s) || !vendor_errno(s)) return not_applicable();
+  if (kernel_event(s, Kind::kDeviceHealth)) return not_applicable();  // PD705: the adapter failed before
   // "Input/output error" without a verbs call is UCX's own status word (ucp_mm.c), not an errno.
   if (s.incident->first.library == "ucx" && s.incident->first.verb.empty()) return not_applicable();
   const std::string device = device_name(s);
@@ -886,7 +908,8 @@ constexpr Check kTable[] = {
       "it with the request, so each driver answers in its own way: EINVAL, EIO, ENOMEM or ENOSPC. Mooncake compares "
       "the two itself and logs the text of whatever errno was set before: 'exceeds device max_mr_size, shrink it to N: "
       "No space left on device [28]' has nothing to do with disk space.",
-      "A line that says max_mr_size was exceeded, or a requested length above the max_mr_size of the same device in "
+      "A line that says max_mr_size was exceeded (bnxt_re: 'MR Size: N > Max supported:M' in the kernel log), or a "
+      "requested length above the max_mr_size of the same device in "
       "pasted `ibv_devinfo -v` output. A request below it rules this out.",
       "Register in pieces below the device's value, or use a version of the library that splits:\n\n    ibv_devinfo -v "
       "| grep -e hca_id -e max_mr_size\n\nFor Mooncake choose a global_segment_size below it or run more segments.",
@@ -979,7 +1002,8 @@ constexpr Check kTable[] = {
       "(drivers/net/ethernet/mellanox/mlx5/core/pagealloc.c); what it gave is in debugfs as fw_pages_total, 4 KiB "
       "each. The memory is in no RSS and no cgroup. UCX and NIXL registered every region twice while relaxed ordering "
       "was on, once with and once without it.",
-      "give_pages or MANAGE_PAGES failures in the kernel log next to a failed registration. After an OOM kill in a run "
+      "give_pages, MANAGE_PAGES or 'give fail' (pages_work_handler) failures in the kernel log next to a failed "
+      "registration. After an OOM kill in a run "
       "over NET/IB it is a candidate.",
       "Compare the pages with a quiet node, then register fewer and larger regions on fewer adapters:\n\n    grep "
       "-H . /sys/kernel/debug/mlx5/*/pages/fw_pages_total\n    export UCX_IB_PCI_RELAXED_ORDERING=auto\n    export "

@@ -32,7 +32,8 @@ cause.)",
         R"(EFAULT (AMD: EINVAL) from ibv_reg_mr on memory that is or may be the GPU's: UCX prints `(cuda)`,
 aws-ofi-nccl `type = 2`, NCCL its GDRDMA channels. Likely when lsmod shows no nvidia_peermem and no
 nv_peer_mem, or when the library itself says the buffer is the GPU's; proven by the kernel's
-`Unknown symbol … peer_memory`. Ruled out by a loaded module or a host buffer. In NCCL with `[RO]`,
+`Unknown symbol … peer_memory`. On AMD likely when /sys/kernel/mm/memory_peers is not there and RCCL
+says `Dmabuf feature disabled`. Ruled out by a loaded module or a host buffer. In NCCL with `[RO]`,
 plain `ibv_reg_mr` only ever registers host control buffers.)",
     .fix = R"(Load the module, now and at boot:
 
@@ -149,7 +150,8 @@ NCCL asks the adapter with a fake descriptor before it relies on dma-buf and fal
 memory; early versions (2.13) and drivers that answer the question wrongly fail at the first real
 buffer instead.)",
     .recognised =
-        R"(ibv_reg_dmabuf_mr with EOPNOTSUPP, EPROTONOSUPPORT or `Unknown error 524`; proven if the kernel is
+        R"(ibv_reg_dmabuf_mr, or libfabric for GPU memory (`type = 2`), with EOPNOTSUPP, EPROTONOSUPPORT or
+`Unknown error 524`; proven if the kernel is
 older than 5.12 and neither MLNX_OFED nor an enterprise kernel (both carry backports) is in sight.
 EINVAL is only a candidate: it also comes from allocations that span several pieces (PD403).)",
     .fix = R"(Let NCCL use peer memory instead:

@@ -36,8 +36,20 @@ std::string failing_line(const Situation& s) {
   return s.failure_evidence().source;
 }
 
+/// What was asked for. perftest names the size where it allocates, and registers all of it (perftest_resources.c).
+std::optional<std::uint64_t> request(const Situation& s) {
+  if (first(s).length || s.run == nullptr || first(s).library != "perftest") return first(s).length;
+  std::optional<std::uint64_t> last;
+  for (const logs::Event& note : s.run->notes) {
+    const bool before = note.input == first(s).input && note.line < first(s).line;
+    if (before && note.library == "perftest" && note.length) last = note.length;
+  }
+  return last;
+}
+
 std::string size_words(const Situation& s) {
-  return first(s).length ? format_size(*first(s).length) + " of GPU memory" : std::string("GPU memory");
+  const auto size = request(s);
+  return size ? format_size(*size) + " of GPU memory" : std::string("GPU memory");
 }
 
 /// "[RO]" of the failing host.
@@ -174,9 +186,28 @@ std::vector<Remedy> amd_remedies() {
        "grep -E 'CONFIG_(DMABUF_MOVE_NOTIFY|PCI_P2PDMA)' /boot/config-$(uname -r)"}};
 }
 
+/// /sys/kernel/mm/memory_peers was looked for and is not there.
+const DeviceNode* no_peer_clients(const Situation& s) {
+  const auto& nodes = s.facts->device_nodes;
+  const auto at = std::ranges::find_if(nodes, [](const DeviceNode& node) {
+    return node.path.starts_with("/sys/kernel/mm/memory_peers") && icontains(node.error, "no such file");
+  });
+  return at == nodes.end() ? nullptr : &*at;
+}
+
 Outcome amd_peer_memory(const Situation& s) {
-  constexpr const char* kDecide =
-      "ls /sys/kernel/mm/memory_peers/amdkfd/version || grep -c ib_register_peer_memory_client /proc/kallsyms";
+  // That ib_uverbs exports ib_register_peer_memory_client does not mean that amdgpu is its client.
+  constexpr const char* kDecide = "ls /sys/kernel/mm/memory_peers/   # amdkfd is there: amdgpu is known";
+  const auto disabled = look::told(s, "Dmabuf feature disabled");
+  if (const DeviceNode* peers = no_peer_clients(s); peers != nullptr && disabled) {
+    Outcome out = found(Certainty::kLikely, 74,
+                        fmt::format("RCCL's dma-buf is off and the kernel has no peer-memory client: {} cannot be "
+                                    "registered",
+                                    size_words(s)),
+                        {s.failure_evidence(), cite(peers->source), disabled->evidence});
+    out.remedies = amd_remedies();
+    return look::judged(s, std::move(out));
+  }
   if (s.memory() != MemoryType::kGpu && first(s).library != "mori") {
     return candidate(45, "an AMD GPU buffer needs amdgpu's peer memory in ib_core, or dma-buf", kDecide);
   }
@@ -309,7 +340,7 @@ Outcome bar1_found(const Situation& s, int weight, std::string summary, Evidence
 std::optional<Outcome> judge_gpus(const Situation& s) {
   bool all_fit = !s.facts->gpus.empty();
   for (const Gpu& gpu : s.facts->gpus) {
-    const BarAnswer answer = judge_bar1(gpu, first(s).length);
+    const BarAnswer answer = judge_bar1(gpu, request(s));
     if (answer == BarAnswer::kTooSmall) {
       return bar1_found(s, 80,
                         fmt::format("{} do not fit through the GPU's window: {}", size_words(s), bar1_words(gpu)),
@@ -325,6 +356,11 @@ std::optional<Outcome> judge_gpus(const Situation& s) {
   if (!all_fit) return std::nullopt;
   const Gpu& gpu = s.facts->gpus.front();
   return ruled_out(fmt::format("{} fit: {} ({})", size_words(s), bar1_words(gpu), bar1_source(gpu).path));
+}
+
+Outcome amd_bar_candidate(int weight) {
+  return candidate(weight, "the GPU's BAR may not show all of its memory (Resizable BAR off)",
+                   "dmesg | grep 'Detected VRAM'   # BAR= as large as RAM=");
 }
 
 /// A window that was shown leaves its use at the time of the failure to be asked.
@@ -367,6 +403,7 @@ Outcome bar1_too_small(const Situation& s) {
                       *line);
   }
   if (!s.gpu_possible()) return not_applicable();
+  if (amd(s)) return amd_bar_candidate(limit_first ? 20 : 40);
   return bar1_candidate(s, limit_first ? 20 : 40);
 }
 
@@ -443,7 +480,8 @@ Outcome vmm_not_registrable(const Situation& s) {
   }
   return candidate(s.memory() == MemoryType::kGpu ? 45 : 30,
                    "the buffer may come from an allocator that maps several pieces",
-                   "tr '\\0' '\\n' < /proc/PID/environ | grep -E 'ALLOC_CONF|NCCL_CUMEM'");
+                   amd(s) ? "tr '\\0' '\\n' < /proc/PID/environ | grep ALLOC_CONF"
+                          : "tr '\\0' '\\n' < /proc/PID/environ | grep -E 'ALLOC_CONF|NCCL_CUMEM'");
 }
 
 namespace {
@@ -464,7 +502,29 @@ bool unsupported(const Situation& s) {
   return s.has_errno(EOPNOTSUPP) || s.has_errno(EPROTONOSUPPORT) || s.has_errno(kKernelEnotsupp);
 }
 
+bool through_libfabric(const Situation& s) {
+  return first(s).library == "aws-ofi-nccl" || first(s).library == "libfabric";
+}
+
+/// fi_mr_regattr() of GPU memory that was asked for as a dma-buf: the plugin and NCCL say so beforehand.
+bool libfabric_dmabuf(const Situation& s) {
+  if (!fails_as(s, Kind::kRegMr) || !through_libfabric(s) || s.memory() == MemoryType::kHost) return false;
+  const bool gpu = s.memory() == MemoryType::kGpu ||
+                   std::ranges::any_of(s.incident->same, [](const auto& e) { return e.memory == MemoryType::kGpu; });
+  return gpu && unsupported(s);
+}
+
+std::vector<Remedy> libfabric_remedies() {
+  return {{"ofi-dmabuf-off",
+           "register GPU memory without dma-buf (EFA: with the efa_nv_peermem module loaded)",
+           {"export OFI_NCCL_DISABLE_DMABUF=1 FI_HMEM_CUDA_USE_DMABUF=0"},
+           false,
+           "grep 'DMA-BUF registrations' nccl.log"},
+          {"dmabuf-stack", "or make dma-buf work: kernel 5.12+ and a driver that has it", {}, true, "uname -r"}};
+}
+
 std::vector<Remedy> dmabuf_remedies(const Situation& s) {
+  if (through_libfabric(s)) return libfabric_remedies();
   const bool ucx = first(s).library == "ucx";
   return {{"nccl-dmabuf-off",
            "use peer memory instead of dma-buf",
@@ -486,7 +546,8 @@ Outcome dmabuf_unsupported(const Situation& s) {
     return candidate(38, "with --use_cuda_dmabuf every part of the chain must know dma-buf",
                      "modinfo -F license nvidia; uname -r");
   }
-  const bool leaked = fails_as(s, Kind::kRegMr) && s.has_errno(kKernelEnotsupp);
+  const bool libfabric = libfabric_dmabuf(s);
+  const bool leaked = libfabric || (fails_as(s, Kind::kRegMr) && s.has_errno(kKernelEnotsupp));
   if (!dmabuf && !leaked) return not_applicable();
   if (dmabuf && s.has_errno(EINVAL)) {
     return candidate(40, "some adapters and drivers refuse a dma-buf with EINVAL",
@@ -497,8 +558,9 @@ Outcome dmabuf_unsupported(const Situation& s) {
   std::string summary = "the adapter's driver or the kernel cannot register GPU memory as dma-buf";
   if (s.has_errno(kKernelEnotsupp))
     summary += fmt::format(" ({})", first(s).device.empty() ? "ENOTSUPP" : first(s).device);
-  Outcome out = found(old_kernel ? Certainty::kProven : Certainty::kLikely, dmabuf ? 85 : 70, std::move(summary),
-                      {s.failure_evidence()});
+  const bool proven = old_kernel && !libfabric;  // the line does not name the call
+  Outcome out = found(proven ? Certainty::kProven : Certainty::kLikely, dmabuf || libfabric ? 85 : 70,
+                      std::move(summary), {s.failure_evidence()});
   if (old_kernel) out.evidence.push_back(cite(s.facts->kernel.source, "dma-buf registration needs 5.12"));
   if (s.facts->nvidia_license && iequals(trim(*s.facts->nvidia_license), "NVIDIA")) {
     out.evidence.push_back(cite(s.facts->nvidia_license.source, "proprietary modules export no dma-buf"));

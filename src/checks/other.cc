@@ -351,6 +351,17 @@ std::vector<Remedy> xid_steps(const Situation&) {
                     {"dmesg -T | grep -i xid", "nvidia-smi -q -d ECC,ROW_REMAPPER"})};
 }
 
+/// `devlink health` takes the PCI address that the driver's line names.
+std::vector<Remedy> device_fatal_steps(const Situation& s) {
+  const Event* health = kernel_event(s, Kind::kDeviceHealth);
+  const std::string bdf = limits::safe_word(health ? health->device : std::string(), "BDF");
+  return {next_step("adapter-health",
+                    "drain the node; see what the firmware reports, reset the adapter or update its firmware, and "
+                    "replace it if it comes back",
+                    {fmt::format("devlink health show pci/{}", bdf),
+                     fmt::format("devlink health diagnose pci/{} reporter fw", bdf)})};
+}
+
 std::vector<Remedy> sigbus_steps(const Situation&) {
   return {next_step("backing-memory", "see whether /dev/shm or the huge pages ran out",
                     {"df -h /dev/shm", "grep ^HugePages /proc/meminfo"})};
@@ -392,12 +403,16 @@ constexpr OtherFailure kOtherFailures[] = {
     {Kind::kKilled, Certainty::kLikely, "a process was killed", killed_steps},
     {Kind::kPythonException, Certainty::kLikely, "a Python exception ended a rank", exception_steps},
     {Kind::kXid, Certainty::kLikely, "a GPU reported a fault (Xid)", xid_steps},
+    {Kind::kDeviceFatal, Certainty::kLikely, "the RDMA adapter failed (fatal event)", device_fatal_steps},
     {Kind::kRanksDisagree, Certainty::kLikely,
      "the ranks did not agree with each other at start-up (number of ranks, or library versions)", agree_steps},
     {Kind::kThreads, Certainty::kLikely,
      "a thread could not be created: a limit on processes and threads is reached; locked memory is not involved",
      thread_steps},
-    {Kind::kSigbus, Certainty::kLikely, "a process got SIGBUS: its memory could not be provided", sigbus_steps},
+    {Kind::kSigbus, Certainty::kLikely,
+     "a process got A failed adapter (local catastrophic error): devlink health. SIGBUS: its memory could not be "
+     "provided",
+     sigbus_steps},
 };
 
 /// The kernel's line that says which process it killed, if it is not the first line already.
@@ -511,7 +526,20 @@ Outcome cancelled(const Situation& s, const std::string& after) {
                         cancelled_steps(s)));
 }
 
+/// The driver found the adapter's firmware stuck before the call failed: in that state mlx5 answers EIO or ENXIO
+/// (mlx5/core/cmd.c, MLX5_DEVICE_STATE_INTERNAL_ERROR).
+std::optional<Outcome> adapter_failed(const Situation& s) {
+  const Event* health = kernel_event(s, Kind::kDeviceHealth);
+  const bool typical = s.has_errno(EIO) || s.has_errno(ENXIO) || s.has_errno(ENODEV);
+  if (!health || !s.registration() || !typical) return std::nullopt;
+  return judged(
+      s, with(found(Certainty::kLikely, 90, "the RDMA adapter failed first: its firmware no longer answered the driver",
+                    {s.failure_evidence(), cite(*health)}),
+              device_fatal_steps(s)));
+}
+
 Outcome other_failure_first(const Situation& s) {
+  if (auto adapter = adapter_failed(s)) return *adapter;
   if (first_is(s, {Kind::kConnection})) return connection_failed(s);
   const bool followed = s.incident && (s.incident->echo_count > 0 || !s.incident->echoes.empty());
   const std::string after = followed ? "; network errors after that are its consequence" : "";
@@ -529,9 +557,11 @@ Outcome other_failure_first(const Situation& s) {
                              : apart
                                  ? fmt::format("{}; a registration failed as well, which this does not explain", words)
                                  : fmt::format("{} first{}", words, after);
-    return judged(s,
-                  with(found(pinned || apart ? Certainty::kLikely : other.certainty, 95, text, {s.failure_evidence()}),
-                       other.steps(s)));
+    std::vector<Evidence> evidence = {s.failure_evidence()};
+    const Event* health = other.kind == Kind::kDeviceFatal ? kernel_event(s, Kind::kDeviceHealth) : nullptr;
+    if (health) evidence.push_back(cite(*health));
+    return judged(s, with(found(pinned || apart ? Certainty::kLikely : other.certainty, 95, text, std::move(evidence)),
+                          other.steps(s)));
   }
   return not_applicable();
 }

@@ -136,7 +136,7 @@ struct ContainerCommand {
   Source source;
 };
 
-/// A line of `ls -l /dev/infiniband`, or the error of it.
+/// A line of `ls -l /dev/infiniband`, or the error of it; also the error of looking at /sys/kernel/mm/memory_peers.
 struct DeviceNode {
   std::string path;   // "/dev/infiniband/uverbs0"
   std::string mode;   // "crw-rw-rw-"; empty when the look-up itself failed

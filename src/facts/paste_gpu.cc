@@ -109,8 +109,37 @@ void learn_bar1(const Context& c, Gpu& gpu, std::string_view text) {
 
 }  // namespace
 
+namespace {
+
+/// `nvidia-smi -q -x`: "<total>256 MiB</total>" between <bar1_memory_usage> and its end.
+bool read_xml(const Context& c) {
+  std::string_view text = trim(c.text);
+  if (!consume(text, "<")) return false;
+  const std::string_view name = text.substr(0, text.find_first_of("> "));
+  if (name == "gpu") return gpu_at(c, c.stream.gpu + 1) != nullptr;
+  if (name == "bar1_memory_usage") return c.stream.bar1 = current_gpu(c) != nullptr;
+  const auto open = text.find('>');
+  const auto close = text.rfind("</");
+  if (open == text.npos || close == text.npos || close <= open) {
+    c.stream.bar1 = false;  // another section, or the end of one
+    return false;
+  }
+  const std::string_view value = text.substr(open + 1, close - open - 1);
+  if (name == "product_name") return learn_product(c, std::max(c.stream.gpu, 0), value), true;
+  if (name == "driver_version") return learn_driver(c, value), true;
+  Gpu* gpu = c.stream.bar1 ? current_gpu(c) : nullptr;
+  const auto amount = gpu ? parse_amount(value) : std::nullopt;
+  if (!amount) return false;
+  if (name == "total") c.learn(gpu->bar1_total, *amount);
+  if (name == "used") c.learn(gpu->bar1_used, *amount);
+  if (name == "free") c.learn(gpu->bar1_free, *amount);
+  return name == "total" || name == "used" || name == "free";
+}
+
+}  // namespace
+
 bool read_nvidia_smi(const Context& c) {
-  return read_banner(c) || read_table_row(c) || read_gpu_line(c) || read_bar1(c) || read_gpu_field(c);
+  return read_xml(c) || read_banner(c) || read_table_row(c) || read_gpu_line(c) || read_bar1(c) || read_gpu_field(c);
 }
 
 /// "GPU 0: Tesla T4 (UUID: GPU-…)" of -L, and "GPU 00000000:00:1E.0" which starts a GPU in -q.

@@ -68,6 +68,10 @@ bool read_lookup_error(const Context& c) {
     return true;
   }
   if (error != "No such file or directory") return false;
+  if (path.starts_with("/sys/kernel/mm/memory_peers")) {  // peer-memory clients of ib_core
+    add_node(c, path, {}, error);
+    return true;
+  }
   std::string_view module = path;
   if (consume(module, "/sys/module/")) {
     learn_module(c, module.substr(0, module.find('/')), false);

@@ -37,6 +37,7 @@ bool is_failure(Kind kind) {
     case Kind::kRanksDisagree:
     case Kind::kPythonException:
     case Kind::kXid:
+    case Kind::kDeviceFatal:
     case Kind::kSegfault:
     case Kind::kSigbus:
     case Kind::kShm:
@@ -99,6 +100,10 @@ std::string_view kind_name(Kind kind) {
       return "the program (exception)";
     case Kind::kXid:
       return "the GPU (Xid)";
+    case Kind::kDeviceFatal:
+      return "the RDMA device";
+    case Kind::kDeviceHealth:
+      return "the RDMA device's health";
     case Kind::kSegfault:
       return "the program (segmentation fault)";
     case Kind::kSigbus:

@@ -38,6 +38,7 @@ enum class Kind {
   kRanksDisagree,  // start-up of the job's ranks: another count of ranks, a message of another size
   kPythonException,
   kXid,
+  kDeviceFatal,  // the RDMA device reported that it failed for good
   kSegfault,
   kSigbus,
   kShm,
@@ -55,6 +56,7 @@ enum class Kind {
   kUnknownSymbol,
   kAvcDenied,
   kPortDown,       // a link or port of the RDMA device went down, or up again: detail; also a library's event of it
+  kDeviceHealth,   // the driver found the adapter's firmware stuck
   kDriverMessage,  // an RDMA driver's own message of a failure
   kKernelSegfault,
   // follow-ups of a failure; never a cause

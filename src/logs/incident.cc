@@ -27,6 +27,7 @@ bool is_kernel(Kind kind) {
     case Kind::kUnknownSymbol:
     case Kind::kAvcDenied:
     case Kind::kPortDown:
+    case Kind::kDeviceHealth:
     case Kind::kDriverMessage:
     case Kind::kKernelSegfault:
       return true;

@@ -274,6 +274,15 @@ Kind refine_kind(const Event& event, std::string_view text, const Match& match) 
   return kind;
 }
 
+/// "mlx5_1" of UCX's "mlx5dv_devx_alloc_uar(device=mlx5_1, flags=0x0)".
+std::string device_argument(std::string_view args) {
+  constexpr std::string_view kName = "device=";
+  const auto at = args.find(kName);
+  if (at == std::string_view::npos) return {};
+  args = args.substr(at + kName.size(), 64);
+  return std::string(args.substr(0, args.find_first_of(", )")));
+}
+
 Event make_event(const Match& match, const ShapedLine& line, const std::string& input) {
   const std::string_view text = line.shape.text;
   Event event;
@@ -294,6 +303,7 @@ Event make_event(const Match& match, const ShapedLine& line, const std::string& 
     const auto call = text.find("Call to");
     read_position(text.substr(0, std::max(match.start, call == std::string_view::npos ? 0 : call)), event);
   }
+  if (event.device.empty()) event.device = device_argument(group(match, "args"));
   event.shape = line.shape;
   event.shape.text = event.shape.text.substr(0, kMaxRaw);
   if (const std::string_view host = group(match, "host"); !host.empty()) event.shape.host = host.substr(0, 253);
