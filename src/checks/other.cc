@@ -52,6 +52,34 @@ std::vector<Remedy> fallback_steps(const Situation& s) {
   return steps;
 }
 
+/// " (its limit: 8 MiB)" where it was shown as the job's own.
+std::string limit_words(const Situation& s) {
+  if (!s.limit.of_job || !s.soft()) return {};
+  return fmt::format(" (its limit: {})", format_limit(*s.soft()));
+}
+
+/// The job did stop; a later attempt went on. What failed is the attempt's node, as far as that has a name.
+Outcome later_attempt(const Situation& s) {
+  const Event& first = s.incident->first;
+  const Event& on = *s.incident->continued_by;
+  const std::string node = first.shape.host.empty() ? "its node" : limits::plain(first.shape.host, 40);
+  const bool elsewhere = !first.shape.host.empty() && !on.shape.host.empty() && !logs::same_origin_host(first, on);
+  Remedy look = {"failed-node",
+                 fmt::format("find the cause on {} before the next job is placed there", node),
+                 {limits::decide_limit(s)},
+                 false,
+                 "pindown explain PD101"};
+  return with(
+      at_severity(
+          found(
+              Certainty::kLikely, fallback_weight(s),
+              fmt::format("one attempt of the job failed on {}{} and was started again; a later attempt{} went on",
+                          node, limit_words(s), elsewhere ? " on " + limits::plain(on.shape.host, 40) : ""),
+              {s.failure_evidence(), cite(*s.incident->restarted_by, "started again"), cite(on, "the later attempt")}),
+          Severity::kWarning),
+      {std::move(look)});
+}
+
 Outcome fallback_succeeded(const Situation& s) {
   if (!s.incident || !s.incident->continued) return not_applicable();
   if (!first_is(s, {Kind::kRegMr, Kind::kRegDmabuf, Kind::kCreateQueue, Kind::kAllocPd, Kind::kOpenDevice,
@@ -59,6 +87,7 @@ Outcome fallback_succeeded(const Situation& s) {
                     Kind::kLibraryError})) {
     return not_applicable();
   }
+  if (s.incident->restarted_by && s.incident->continued_by) return later_attempt(s);
   std::vector<Evidence> evidence = {s.failure_evidence()};
   if (s.incident->continued_by) evidence.push_back(cite(*s.incident->continued_by, "it went on"));
   const bool socket = s.run && s.run->socket_transport;
@@ -732,8 +761,11 @@ constexpr Check kTable[] = {
       "transport and device it was not told to leave out and prints errors even of those it will not use (public "
       "report: openucx 8746, with `--mca pml ob1`). User buffer registration in NCCL (net.cc beyond the connect lines) "
       "falls back to copies. PSM3 and Intel MPI warn and start.",
-      "Progress, results or a fallback line after the error, in the same log. The cause of the error is still "
-      "reported, below or above this one: above when it is a missing device or a warning that names the limit.",
+      "Progress, results or a fallback line after the error, and after its last repetition, in the same log. Where the "
+      "job was queued or started again in between (Slurm's requeue, torchrun's restart), the text says so. The cause "
+      "of "
+      "the error is still reported, below or above this one: above when it is a missing device or a warning that names "
+      "the limit.",
       "If RDMA is wanted, fix the cause. If not, keep the libraries from trying:\n\n    export "
       "UCX_TLS=sm,self,tcp\n    export NCCL_IB_DISABLE=1",
       "The job's speed is what you expect."},
@@ -779,7 +811,7 @@ constexpr Check kTable[] = {
       "exceeded, 13 receiver not ready. The number after 'with error' in NCCL's line is this status: 'error 12' is not "
       "errno 12 (ENOMEM).",
       "'Got completion ... with error/status N' of NCCL, 'Completion with error' of UCX and the like as the first "
-      "failure.",
+      "failure: alone, or shown to come before every failed call, which then is its consequence.",
       "For 12 and 13 find the rank that failed first and look at the links; for 4 and 10 suspect the library or a "
       "buffer that was freed early:\n\n    rdma link show\n    grep -H . "
       "/sys/class/infiniband/*/ports/1/counters/link_downed\n    export NCCL_IB_TIMEOUT=22",
@@ -796,7 +828,8 @@ constexpr Check kTable[] = {
       "while everything is torn down. 'Cuda failure out of memory' is GPU memory (ncclResult 1), 'Cannot allocate "
       "memory' with ncclResult 2 is the kernel's ENOMEM. 'connection closed by remote peer' never is a registration "
       "failure: the peer failed first.",
-      "The earliest failure of the input, by time where lines have one. If that is only a broken connection, the log "
+      "The earliest failure of the input, by time where lines have one; after a requeue or a restart, that of the last "
+      "attempt. If that is only a broken connection, the log "
       "of the rank that failed is missing, and this stays a candidate.",
       "Fix that first failure. GPU memory (CUDA out of memory): a smaller batch, sharding, or whoever else holds the "
       "GPU. Pinned host memory (cudaHostAlloc, pin_memory=True) answers 'CUDA error: out of memory' as well: ask for "

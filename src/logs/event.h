@@ -63,6 +63,7 @@ enum class Kind {
   kEcho,
   kExit,  // the job says it ends with an error: exit status, MPI_ABORT, terminate called
   // context
+  kRestart,  // the launcher starts the job's processes again
   kVersion,
   kNetUsing,
   kChannel,

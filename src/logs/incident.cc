@@ -8,6 +8,8 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "logs/incident_after.h"
+#include "logs/incident_parts.h"
 #include "logs/nccl_version.h"
 
 namespace pindown::logs {
@@ -15,7 +17,6 @@ namespace {
 
 constexpr std::size_t kKeep = 64;
 constexpr std::size_t kMostIncidents = 16;
-constexpr std::uint64_t kMuchWork = 10;  // counters after a failure that no straggler prints
 
 bool is_kernel(Kind kind) {
   switch (kind) {
@@ -36,31 +37,23 @@ bool is_kernel(Kind kind) {
   }
 }
 
-/// Warnings that name a condition without saying that anything failed of it.
-bool is_weak(const Event& e) {
-  return e.kind == Kind::kMemlockWarning || e.kind == Kind::kDriverMissing || e.kind == Kind::kRegisterableLow;
-}
-
-/// Failures that another rank's or an earlier failure brings about; never first while a direct one exists.
-bool is_derived(Kind kind) {
-  return kind == Kind::kConnection || kind == Kind::kLibraryError || kind == Kind::kCompletion;
-}
-
-/// Ends of a process: first only if they come before everything else.
-bool is_end(Kind kind) {
-  return kind == Kind::kSegfault || kind == Kind::kSigbus || kind == Kind::kKilled || kind == Kind::kPythonException ||
-         kind == Kind::kCancelled;
-}
-
-/// Events are already in the order of their inputs and lines. When every failure carries a wall clock time, and the
-/// times span less than a day (one clock, not local time beside UTC), that order is better.
+/// Events are already in the order of their inputs and lines. Failures with a wall clock time are put in the order of
+/// their times where these span less than a day (one clock, not local time beside UTC); those without keep their place.
 void order_by_time(std::vector<Event>& failures) {
-  if (failures.size() < 2) return;
-  if (!std::ranges::all_of(failures, [](const Event& e) { return e.shape.time_us.has_value(); })) return;
-  const auto [low, high] = std::ranges::minmax(failures, {}, [](const Event& e) { return *e.shape.time_us; });
+  std::vector<std::size_t> places;
+  std::vector<Event> timed;
+  for (std::size_t i = 0; i < failures.size(); ++i) {
+    if (!failures[i].shape.time_us) continue;
+    places.push_back(i);
+    timed.push_back(failures[i]);
+  }
+  if (timed.size() < 2) return;
+  const auto time = [](const Event& e) { return *e.shape.time_us; };
+  const auto [low, high] = std::ranges::minmax(timed, {}, time);
   constexpr std::int64_t kDay = std::int64_t{86400} * 1000000;
-  if (*high.shape.time_us - *low.shape.time_us >= kDay) return;
-  std::ranges::stable_sort(failures, {}, [](const Event& e) { return *e.shape.time_us; });
+  if (time(high) - time(low) >= kDay) return;
+  std::ranges::stable_sort(timed, {}, time);
+  for (std::size_t i = 0; i < places.size(); ++i) failures[places[i]] = std::move(timed[i]);
 }
 
 /// Several inputs, not all lines timed: the input whose first timed failure is earliest goes first.
@@ -113,18 +106,6 @@ void attach_same(Incident& incident, Event e) {
   if (incident.same.size() < kKeep) incident.same.push_back(std::move(e));
 }
 
-/// Calls that come one after the other on the way to registered memory; opening the device is another matter.
-bool is_charged_step(Kind kind) {
-  return kind == Kind::kRegMr || kind == Kind::kRegDmabuf || kind == Kind::kCreateQueue || kind == Kind::kAllocPd ||
-         kind == Kind::kForkHugepages;
-}
-
-bool same_failure(const Event& a, const Event& b) {
-  const bool comparable = a.kind == b.kind || (is_charged_step(a.kind) && is_charged_step(b.kind));
-  if (!comparable) return false;
-  return a.error == b.error || !a.error || !b.error;
-}
-
 Incident start_incident(Event first) {
   Incident incident;
   note_rank(incident, first);
@@ -138,9 +119,16 @@ bool of_other_host(const Event& a, const Event& b) {
 }
 
 /// Where a failure belongs: the same failure elsewhere, a consequence of one, or a new incident.
-void place_failure(std::vector<Incident>& incidents, Event e) {
+void place_failure(std::vector<Incident>& incidents, Event e, const Attempts& attempts) {
   for (Incident& incident : incidents) {
     if (same_failure(incident.first, e)) return attach_same(incident, std::move(e));
+  }
+  // A later attempt fails of its own causes, unless it fails for the same.
+  const bool later = !incidents.empty() && e.input == incidents.back().first.input &&
+                     attempts.of(e) > attempts.of(incidents.back().first);
+  if (later && incidents.size() < kMostIncidents) {
+    incidents.push_back(start_incident(std::move(e)));
+    return;
   }
   const bool consequence = is_derived(e.kind) || is_end(e.kind) || e.kind == Kind::kHostOom;
   if (!incidents.empty() && consequence) return attach_echo(incidents.front(), std::move(e));
@@ -156,6 +144,22 @@ bool is_often_survived(Kind kind) {
   return kind == Kind::kThreads || kind == Kind::kIoUring || kind == Kind::kOtherMlock;
 }
 
+/// Shown to have come before: by the clock, or in the output of one process.
+bool surely_before(const Event& a, const Event& b) {
+  if (a.shape.time_us && b.shape.time_us) return *a.shape.time_us < *b.shape.time_us;
+  const bool one_process = a.shape.pid && a.shape.pid == b.shape.pid && same_origin_host(a, b);
+  return one_process && a.input == b.input && a.line < b.line;
+}
+
+/// A transfer that ended with an error before any direct failure follows from none of them; the failed registrations
+/// while everything is torn down follow from it.
+bool completion_was_first(const Event& completion, const std::vector<Event>& failures) {
+  if (completion.kind != Kind::kCompletion) return false;
+  return std::ranges::all_of(failures, [&completion](const Event& e) {
+    return is_derived(e.kind) || is_weak(e) || surely_before(completion, e);
+  });
+}
+
 /// Puts direct failures before what they bring about; keeps the order otherwise. An end of a process or an
 /// out-of-memory that comes before the first registration failure stays before it (N-05).
 std::vector<Event> causes_first(std::vector<Event> failures) {
@@ -163,13 +167,17 @@ std::vector<Event> causes_first(std::vector<Event> failures) {
   for (const Event& e : failures) {
     if (e.kind == Kind::kCancelled) cancelled.try_emplace(e.input, e.line);
   }
-  const auto rank = [&cancelled](const Event& e) {
+  std::set<std::pair<std::string, std::uint64_t>> first;
+  for (const Event& e : failures) {
+    if (first.size() < kKeep && completion_was_first(e, failures)) first.emplace(e.input, e.line);
+  }
+  const auto rank = [&cancelled, &first](const Event& e) {
     // A cancelled job leaves killed processes and exceptions behind. A failed registration stays before it, though: the
     // job may have hung on that, or have been queued again.
     const auto cancel = is_end(e.kind) ? cancelled.find(e.input) : cancelled.end();
     if (cancel != cancelled.end() && e.line > cancel->second) return 2;
     if (e.kind == Kind::kCancelled) return 1;
-    if (is_derived(e.kind)) return 3;
+    if (is_derived(e.kind)) return first.contains({e.input, e.line}) ? -1 : 3;
     if (is_weak(e) && e.kind != Kind::kDriverMissing) return 2;
     return is_often_survived(e.kind) ? 1 : 0;
   };
@@ -382,97 +390,6 @@ void read_launcher(const Event& e, RunContext& run) {
   }
 }
 
-// ---- did the job go on
-
-bool follows(const Event& later, const Event& first) {
-  if (later.input == first.input) return later.line > first.line;
-  return later.shape.time_us && first.shape.time_us && *later.shape.time_us > *first.shape.time_us;
-}
-
-/// A warning is not blamed for a crash long after it; an orderly end with an error it may be. A time limit is no error.
-bool ends_job(const Event& e, const Event& first) {
-  if (e.kind == Kind::kCancelled) return false;
-  if (e.kind == Kind::kExit) return true;
-  return !is_weak(first) && (is_end(e.kind) || e.kind == Kind::kLibraryError || e.kind == Kind::kHostOom);
-}
-
-bool shows_work(const Event& e) {
-  const bool other_transport =
-      e.kind == Kind::kTransport && (icontains(e.detail, "socket") || icontains(e.detail, "tcp"));
-  return e.kind == Kind::kProgress || e.kind == Kind::kInitComplete || other_transport;
-}
-
-/// Work of the failing process itself, or of a run whose lines name nobody. Another rank may print a step more before
-/// it stops.
-bool is_work_of(const Event& e, const Incident& incident) {
-  if (e.kind == Kind::kProgress && e.detail == "result") return true;
-  const Event& first = incident.first;
-  if (e.shape.pid && first.shape.pid) {
-    // Ray names a node by its address where NCCL has the host's name.
-    const bool same_wrapper = !e.shape.wrapper.empty() && e.shape.wrapper == first.shape.wrapper;
-    return e.shape.pid == first.shape.pid && (same_wrapper || e.shape.host == first.shape.host);
-  }
-  if (e.shape.rank && first.shape.rank) return e.shape.rank == first.shape.rank;
-  return e.shape.wrapper.empty() || e.shape.wrapper == first.shape.wrapper;
-}
-
-/// The last command typed between the failure and a later line of its input; null: none, it is one run.
-const Event* command_between(const Event& first, const Event& later, const std::vector<Event>& commands) {
-  if (later.input != first.input) return nullptr;
-  const Event* last = nullptr;
-  for (const Event& command : commands) {
-    if (command.input == first.input && command.line > first.line && command.line < later.line) last = &command;
-  }
-  return last;
-}
-
-struct Aftermath {
-  std::optional<Event> proof;
-  std::optional<Event> rerun;         // the command of a later run that worked
-  std::uint64_t own = 0, others = 0;  // signs of work before any end
-  bool ended = false;
-};
-
-/// Only a result or a finished initialisation says that a run worked.
-bool is_success(const Event& e) {
-  return e.kind == Kind::kInitComplete || (e.kind == Kind::kProgress && e.detail == "result");
-}
-
-Aftermath aftermath_of(const Incident& incident, const std::vector<Event>& events, const std::vector<Event>& commands) {
-  Aftermath after;
-  for (const Event& e : events) {
-    if (!follows(e, incident.first)) continue;
-    // What the next command prints is no work of the run that failed.
-    if (const Event* command = command_between(incident.first, e, commands)) {
-      const bool again = after.rerun && after.rerun->line == command->line;
-      if (is_success(e)) after.rerun = *command;
-      if (again && is_failure(e.kind)) after.rerun.reset();
-      continue;
-    }
-    after.ended = after.ended || ends_job(e, incident.first);
-    if (!shows_work(e) || after.ended) continue;
-    const bool own = is_work_of(e, incident);
-    (own ? after.own : after.others) += 1 + e.repeats;
-    if ((own || after.others >= kMuchWork) && (!after.proof || e.kind == Kind::kProgress)) after.proof = e;
-  }
-  // One counter may be somebody's remark ("step: 64"); two, a result or a finished initialisation are not.
-  if (after.own + after.others == 1 && after.proof && after.proof->kind == Kind::kProgress &&
-      after.proof->detail.empty()) {
-    after.proof.reset();
-  }
-  return after;
-}
-
-void decide_continued(LogFindings& log, const std::vector<Event>& events) {
-  for (Incident& incident : log.incidents) {
-    Aftermath after = aftermath_of(incident, events, log.context.commands);
-    incident.rerun = std::move(after.rerun);
-    const bool long_before_the_end = after.own >= kMuchWork || after.others >= kMuchWork;
-    incident.continued = after.proof.has_value() && (!after.ended || long_before_the_end);
-    if (incident.continued) incident.continued_by = after.proof;
-  }
-}
-
 void name_versions(LogFindings& log) {
   for (Incident& incident : log.incidents) {
     const bool nccl = incident.first.library == "nccl" || incident.first.library == "rccl";
@@ -558,12 +475,13 @@ LogFindings derive_incidents(std::vector<Event> events, const RunContext& seed) 
       read_context(e, log.context);
     }
   }
+  const Attempts attempts(events);
   drop_survived_exceptions(failures, events);
   drop_quiet(failures, log.context);
   drop_unused_drivers(failures, log.context);
   order_inputs(failures);
   order_by_time(failures);
-  for (Event& e : causes_first(std::move(failures))) place_failure(log.incidents, std::move(e));
+  for (Event& e : causes_first(std::move(failures))) place_failure(log.incidents, std::move(e), attempts);
   adopt_orphans(log, echoes);
   if (!log.incidents.empty()) {
     for (Event& e : echoes) {
@@ -571,7 +489,7 @@ LogFindings derive_incidents(std::vector<Event> events, const RunContext& seed) 
       attach_echo(log.incidents.front(), std::move(e));
     }
   }
-  decide_continued(log, events);
+  decide_continued(log, events, attempts);
   log.ended_by = ended_by(events);
   name_versions(log);
   log.initialised = log.context.init_complete;

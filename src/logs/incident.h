@@ -59,6 +59,7 @@ struct Incident {
   bool continued = false;
   std::optional<Event> continued_by;  // the line that shows it
   std::optional<Event> rerun;         // the command that was typed after it, and with which it then worked
+  std::optional<Event> restarted_by;  // it was not this attempt that went on: the line that tells of a new one
   std::string version_hint;           // "2.28.7-2.29.3", from the banner or the line fingerprint
   bool version_from_banner = false;
 

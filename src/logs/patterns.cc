@@ -26,6 +26,7 @@ constexpr Pattern kPatterns[] = {
     {"unhandled system error", R"(unhandled system error)", kLibraryError, "torch"},
     {"unhandled cuda error", R"((?:NCCL error|failure).*unhandled cuda error)", kCudaError, "torch"},
     {"Watchdog caught", R"(Watchdog caught collective operation timeout)", kConnection, "torch"},
+    {"restart worker group", R"(will restart worker group)", kRestart, "torch", kContext},
     {"entire process down", R"(taking the entire process down)", kExit, "torch"},
     {"core dumped", R"(\bAborted \(core dumped\))", kExit, ""},
     {"NCCL failure", R"(NCCL failure)", kExit, "nccl"},
