@@ -42,52 +42,60 @@ std::optional<Account> account_of(const std::vector<std::string_view>& fields) {
 Fact<Account> find_account(std::string_view passwd, std::string_view user, std::string_view path) {
   Fact<Account> by_uid = Fact<Account>::none(Missing::kAbsent, std::string(path));
   const auto uid = parse_id(user);
-  for (const ConfigLine& line : split_lines(passwd, path)) {
-    auto account = account_of(fields_of(line.text));
+  TextLines lines(passwd);
+  for (std::string_view line; lines.next(line);) {
+    auto account = account_of(fields_of(line));
     if (!account) continue;
-    if (account->name == user) return Fact<Account>::of(std::move(*account), line.source);
-    if (uid && account->uid == *uid && !by_uid) by_uid = Fact<Account>::of(std::move(*account), line.source);
+    const bool named = account->name == user;
+    if (!named && (by_uid || uid != account->uid)) continue;
+    auto found =
+        Fact<Account>::of(std::move(*account), {fmt::format("{}:{}", path, lines.number()), std::string(line), {}});
+    if (named) return found;
+    by_uid = std::move(found);
   }
   return by_uid;
 }
 
 struct Group {
-  std::string name;
+  std::string_view name;
   std::uint32_t gid = 0;
   bool member = false;
 };
 
-std::vector<Group> groups_of(std::string_view text, std::string_view user) {
-  std::vector<Group> groups;
-  for (const ConfigLine& line : split_lines(text, {})) {
-    const auto fields = fields_of(line.text);
+template <class Visit>
+void for_each_group(std::string_view text, std::string_view user, Visit visit) {
+  TextLines lines(text);
+  for (std::string_view line; lines.next(line);) {
+    const auto fields = fields_of(line);
     if (fields.size() < 3 || fields[0].empty() || fields[0][0] == '+' || fields[0][0] == '-') continue;
     const auto gid = parse_id(fields[2]);
     if (!gid) continue;
     const auto members = fields.size() > 3 ? split(fields[3], ',') : std::vector<std::string_view>();
-    const bool member = std::find(members.begin(), members.end(), user) != members.end();
-    groups.push_back({std::string(fields[0]), *gid, member});
+    visit(Group{fields[0], *gid, std::find(members.begin(), members.end(), user) != members.end()});
   }
-  return groups;
 }
 
+constexpr std::size_t kMaxGroups = 65'536;  // NGROUPS_MAX, include/uapi/linux/limits.h
+
 void add_groups(Account& account, std::string_view text) {
-  const std::vector<Group> groups = groups_of(text, account.name);
   std::set<std::uint32_t> gids = {account.gid};
-  for (const Group& group : groups) {
-    if (group.member) gids.insert(group.gid);
-  }
-  std::set<std::string_view> seen;
+  for_each_group(text, account.name, [&](const Group& group) {
+    if (group.member && gids.size() < kMaxGroups) gids.insert(group.gid);
+  });
+  // getgrnam(3) answers with the first of a name; a later one of the same name is never found by it.
+  std::set<std::string_view> wanted, seen;
+  for_each_group(text, account.name, [&](const Group& group) {
+    if (gids.contains(group.gid) && wanted.size() < kMaxGroups) wanted.insert(group.name);
+  });
   account.groups = {{std::string(), account.gid}};
-  for (const Group& group : groups) {
-    // getgrnam(3) answers with the first of a name; a later one of the same name is never found by it.
-    if (!seen.insert(group.name).second || !gids.contains(group.gid)) continue;
+  for_each_group(text, account.name, [&](const Group& group) {
+    if (!wanted.contains(group.name) || !seen.insert(group.name).second || !gids.contains(group.gid)) return;
     if (group.gid == account.gid && account.groups[0].first.empty()) {
       account.groups[0].first = group.name;
     } else {
       account.groups.emplace_back(group.name, group.gid);
     }
-  }
+  });
 }
 
 }  // namespace

@@ -48,11 +48,13 @@ void add_names(const Host& host, const std::string& directory, std::map<std::str
 
 LimitsConf collect_limits(const Host& host) {
   LimitsConf conf;
-  conf.main = read_lines(host, fmt::format("{}/limits.conf", kEtc), kMaxBytes, conf.problems);
+  ReadBudget budget;
+  conf.main = read_lines(host, fmt::format("{}/limits.conf", kEtc), kMaxBytes, conf.problems, budget);
   std::map<std::string, std::string> names;
   add_names(host, fmt::format("{}/limits.d", kEtc), names, conf);
   for (const char* vendor : kVendors) {
-    if (!conf.vendor) conf.vendor = read_lines(host, fmt::format("{}/limits.conf", vendor), kMaxBytes, conf.problems);
+    if (!conf.vendor)
+      conf.vendor = read_lines(host, fmt::format("{}/limits.conf", vendor), kMaxBytes, conf.problems, budget);
     add_names(host, fmt::format("{}/limits.d", vendor), names, conf);
   }
   for (const auto& [name, directory] : names) {
@@ -62,14 +64,15 @@ LimitsConf collect_limits(const Host& host) {
       conf.drop_ins.push_back(ConfigFile::none(Missing::kError, directory));
       break;
     }
-    conf.drop_ins.push_back(read_lines(host, fmt::format("{}/{}", directory, name), kMaxBytes, conf.problems));
+    conf.drop_ins.push_back(read_lines(host, fmt::format("{}/{}", directory, name), kMaxBytes, conf.problems, budget));
   }
   return conf;
 }
 
 ConfigFile collect_limits_file(const Host& host, const std::string& path) {
   std::vector<std::string> ignored;
-  return read_lines(host, path, kMaxBytes, ignored);
+  ReadBudget budget;
+  return read_lines(host, path, kMaxBytes, ignored, budget);
 }
 
 }  // namespace pindown

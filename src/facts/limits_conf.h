@@ -22,7 +22,8 @@ struct LimitsConf {
   std::vector<std::string> problems;  // one line each
 };
 
-/// At most 10,000 drop-ins of at most 4 MiB each are read; what is left out is a problem.
+/// At most 10,000 drop-ins of at most 4 MiB each, 64 MiB and 200,000 lines in all; what is left out is a problem. Empty
+/// lines and comments are not kept.
 LimitsConf collect_limits(const Host& host);
 
 /// The file of a stack's `conf=FILE`: then limits.d is not read at all.

@@ -67,7 +67,7 @@ struct Reader {
   std::vector<std::string>* problems = nullptr;
 
   void problem(const Source& where, std::string_view what) const {
-    if (problems) problems->push_back(fmt::format("{}: {}", where.path, what));
+    if (problems) add_config_problem(*problems, fmt::format("{}: {}", where.path, what));
   }
 };
 
@@ -150,17 +150,19 @@ std::vector<PamLine> parse_pam_file(std::string_view text, std::string_view path
   Reader reader{path, {}, problems};
   std::string joined;
   Source place;
-  for (const ConfigLine& raw : split_lines(text, path)) {
-    const Piece piece = piece_of(raw.text);
-    if (raw.text.size() > kLongLine) {
-      reader.problem(raw.source, "longer than 1,023 bytes; libpam before 1.7 takes it for several lines");
+  TextLines physical(text);
+  for (std::string_view raw; physical.next(raw);) {
+    const Piece piece = piece_of(raw);
+    const auto at = [&] { return Source{fmt::format("{}:{}", path, physical.number()), std::string(raw), {}}; };
+    if (raw.size() > kLongLine) {
+      reader.problem(at(), "longer than 1,023 bytes; libpam before 1.7 takes it for several lines");
     }
     if (piece.nothing) {
       // 1.5.2 passes over it, libpam/pam_line.c of 1.7 ends the line here.
-      if (!joined.empty()) reader.problem(raw.source, "a blank or comment line within a continued line");
+      if (!joined.empty()) reader.problem(at(), "a blank or comment line within a continued line");
       continue;
     }
-    if (joined.empty()) place.path = raw.source.path;
+    if (joined.empty()) place.path = at().path;
     joined += piece.text;
     if (piece.continues) {
       joined += ' ';
@@ -184,6 +186,14 @@ namespace {
 
 using Lines = std::vector<PamLine>;
 
+constexpr std::size_t kMaxLines = 200'000;  // of all files; a line takes some 300 bytes
+
+std::size_t count_lines(const PamConf& conf) {
+  std::size_t lines = 0;
+  for (const auto& [_, service] : conf.services) lines += service ? service->size() : 0;
+  return lines;
+}
+
 /// Reads a file and keeps it under `name`. Missing files are kept, too.
 void add_service(const Host& host, const std::string& name, const std::string& path, PamConf& conf) {
   const Fact<std::string> text = read_text(host, path, kMaxBytes, conf.problems);
@@ -191,7 +201,13 @@ void add_service(const Host& host, const std::string& name, const std::string& p
     conf.services[name] = Fact<Lines>::none(text.missing, path);
     return;
   }
-  conf.services[name] = Fact<Lines>::of(parse_pam_file(*text, path, &conf.problems), {path, {}});
+  Lines lines = parse_pam_file(*text, path, &conf.problems);
+  if (lines.size() > kMaxLines - std::min(kMaxLines, count_lines(conf))) {
+    add_config_problem(conf.problems, fmt::format("{}: not read, there is too much beside it", path));
+    conf.services[name] = Fact<Lines>::none(Missing::kError, path);
+    return;
+  }
+  conf.services[name] = Fact<Lines>::of(std::move(lines), {path, {}});
 }
 
 /// fopen(3) fails for what is not there only: the next directory is asked then (_pam_open_config_file).

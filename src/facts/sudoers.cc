@@ -196,7 +196,7 @@ class Quotes {
       }
     }
   }
-  bool is_open() const { return quoted_ && !comment_; }
+  bool unclosed() const { return quoted_ && !comment_; }
 
  private:
   bool quoted_ = false;
@@ -235,7 +235,7 @@ class LogicalLines {
 
   /// True: the next line belongs to it.
   static bool add(std::string_view line, bool continued, Quotes& quotes, std::string& text) {
-    if (continued && quotes.is_open()) skip_blanks(line);
+    if (continued && quotes.unclosed()) skip_blanks(line);
     std::string_view before = line;
     while (!before.empty() && is_blank(before.back())) before.remove_suffix(1);
     // A comment ends at its newline, backslash or not.
@@ -246,7 +246,7 @@ class LogicalLines {
     before.remove_suffix(1);
     quotes.read(before);
     text += before;
-    if (!quotes.is_open()) text += ' ';
+    if (!quotes.unclosed()) text += ' ';
     return true;
   }
 

@@ -38,11 +38,11 @@ TEST(LimitsConf, LinesKeepTheirPlaceAndBytes) {
   tree.files["/etc/security/limits.conf"] = "# c\n\n* - memlock 64\r\nlast";
   const LimitsConf conf = collect(tree);
   ASSERT_TRUE(conf.main);
-  ASSERT_EQ(conf.main->size(), 4U);
-  EXPECT_EQ((*conf.main)[2].text, "* - memlock 64\r");
-  EXPECT_EQ((*conf.main)[2].source.path, "/etc/security/limits.conf:3");
-  EXPECT_EQ((*conf.main)[2].source.text, (*conf.main)[2].text);
-  EXPECT_EQ((*conf.main)[3].text, "last") << "no newline at the end";
+  ASSERT_EQ(conf.main->size(), 2U) << "without the comment and the empty line";
+  EXPECT_EQ((*conf.main)[0].text, "* - memlock 64\r");
+  EXPECT_EQ((*conf.main)[0].source.path, "/etc/security/limits.conf:3");
+  EXPECT_EQ((*conf.main)[0].source.text, (*conf.main)[0].text);
+  EXPECT_EQ((*conf.main)[1].text, "last") << "no newline at the end";
 }
 
 TEST(LimitsConf, WhatIsMissingDeniedADirectoryOrHuge) {

@@ -178,6 +178,18 @@ TEST(PredictPam, IncludesThatDouble) {
   EXPECT_FALSE(p.refused) << "what was not read may let the session open";
 }
 
+TEST(PredictBounds, ManyLinesOfLimitsConfAreNotKept) {
+  Files files;
+  std::string lines;
+  for (int i = 0; i < 100'000; ++i) lines += "x - memlock 1\n";
+  for (int i = 0; i < 3; ++i) files["/etc/security/limits.d/" + std::to_string(i) + ".conf"] = lines;
+  EXPECT_EQ(limit(files, {}), "unknown") << "a file that was not read may say anything";
+  files = {{"/etc/security/limits.d/a.conf", std::string(1U << 20, '\n') + "alice - memlock 1024\n"}};
+  const Prediction p = ask(files, {});
+  EXPECT_EQ(say(p), "1M");
+  EXPECT_EQ(p.decided_by.source, "/etc/security/limits.d/a.conf:1048577");
+}
+
 // ---- services ----
 
 Prediction service(const std::string& settings, const std::string& user = "bob", Files files = {}) {

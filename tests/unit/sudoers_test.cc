@@ -87,7 +87,7 @@ TEST(Sudoers, WhatElseIsKept) {
 TEST(Sudoers, Bounds) {
   MemoryTree tree;
   tree.files["/etc/sudoers"] = "@includedir /etc/sudoers.d\n";
-  for (int i = 0; i < 40; ++i) tree.files["/etc/sudoers.d/" + std::to_string(i)] = std::string(2U << 20, '\n');
+  for (int i = 0; i < 40; ++i) tree.files["/etc/sudoers.d/" + std::to_string(i)] = std::string(2U << 20, 'x');
   EXPECT_EQ(collect_sudoers(*make_memory_host(tree)).missing, Missing::kError) << "64 MiB in all";
   tree.files = {{"/etc/sudoers", "Defaults "}};
   for (int i = 0; i < 200'000; ++i) tree.files["/etc/sudoers"] += "env_reset, \\\n";
