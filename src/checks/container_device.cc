@@ -169,6 +169,40 @@ bool refused(const Situation& s) {
   return s.has_errno(EACCES) || s.has_errno(EPERM);
 }
 
+/// The profile of 'apparmor="DENIED" … profile="docker-ml"', or SELinux's context; empty without one.
+std::string denying_profile(std::string_view line) {
+  for (const std::string_view lead : {"profile=\"", "scontext="}) {
+    const auto at = line.find(lead);
+    if (at == std::string_view::npos) continue;
+    line = line.substr(at + lead.size(), 120);
+    return escape(line.substr(0, line.find_first_of("\" ")), 80);
+  }
+  return {};
+}
+
+/// The denial is in the input: the policy that denies is what to change, the nodes' mode is not.
+Outcome policy_found(const Situation& s, const Evidence& denial) {
+  const std::string profile = denying_profile(denial.text);
+  const bool apparmor = icontains(denial.text, "apparmor");
+  Outcome out =
+      found(Certainty::kLikely, 88,
+            fmt::format("{} denies access to the RDMA device{}", apparmor ? "AppArmor" : "the security policy",
+                        profile.empty() ? "" : " (" + profile + ")"),
+            {s.failure_evidence(), denial});
+  Remedy allow = {"lsm-policy", "", {}, true, "ibv_devinfo   # in the job"};
+  if (apparmor) {
+    allow.title = fmt::format("allow the nodes in the AppArmor profile{}, then load it again: /dev/infiniband/* rw,",
+                              profile.empty() ? "" : " " + profile);
+    allow.commands = {fmt::format("grep -rlw '{}' /etc/apparmor.d   # its file", limits::safe_word(profile, "PROFILE")),
+                      "apparmor_parser -r FILE"};
+  } else {
+    allow.title = "allow it in the policy of this job: make a module of the denials and read it before it is loaded";
+    allow.commands = {"ausearch -m avc -ts recent | grep -E 'uverbs|infiniband' | audit2allow -m rdma"};
+  }
+  out.remedies = {std::move(allow)};
+  return look::judged(s, std::move(out));
+}
+
 Outcome privilege_found(const Situation& s, int weight, std::string summary,
                         std::optional<Evidence> because = std::nullopt) {
   Outcome out = found(Certainty::kLikely, weight, std::move(summary), {s.failure_evidence()});
@@ -237,7 +271,7 @@ Outcome privilege_denied(const Situation& s) {
   if (refused(s) || s.no_errno() || s.has_errno(ENOENT)) {
     auto denial = look::kernel_line(s, {"denied", "uverbs"});
     if (!denial) denial = look::kernel_line(s, {"denied", "infiniband"});
-    if (denial) return privilege_found(s, 88, "the security policy denies access to the RDMA device", denial->evidence);
+    if (denial) return policy_found(s, denial->evidence);
   }
   return open ? refused_open(s) : refused_registration(s);
 }

@@ -347,9 +347,14 @@ std::optional<Outcome> judge_gpus(const Situation& s) {
                         cite(bar1_source(gpu)));
     }
     if (gpu.product && (icontains(*gpu.product, "geforce") || looks_like_vgpu(*gpu.product))) {
-      return bar1_found(s, 72,
-                        fmt::format("{} is not a GPU whose memory adapters can be counted on to reach", *gpu.product),
-                        cite(gpu.product.source));
+      Outcome out = bar1_found(
+          s, 72, fmt::format("{} is not a GPU whose memory adapters can be counted on to reach", *gpu.product),
+          cite(gpu.product.source));
+      Remedy& fix = out.remedies.back();  // no firmware setting gives such a board GPUDirect RDMA
+      fix.id = "other-gpu";
+      fix.title = "keep buffers in host memory, or use a data-centre or workstation GPU (on vGPU: a full-size profile)";
+      fix.verify = "nvidia-smi -L";
+      return out;
     }
     all_fit = all_fit && answer == BarAnswer::kFits;
   }
