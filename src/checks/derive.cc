@@ -205,6 +205,19 @@ bool contradicted(const Process& process, const Facts& facts) {
   });
 }
 
+/// Files beside the job's log that show different limits and name nobody: neither is the job's, as far as is known.
+bool contradicted_elsewhere(const Process& process, const logs::Incident& incident, const Facts& facts) {
+  const auto nameless = [&incident](const Process& p) {
+    return p.where == Where{} && p.kind == ProcessKind::kUnknown && p.target.empty() && p.memlock.known() &&
+           p.memlock->soft && input_of(p.memlock.source) != incident.first.input;
+  };
+  if (!nameless(process)) return false;
+  return std::ranges::any_of(facts.processes, [&](const Process& p) {
+    return nameless(p) && p.memlock->soft != process.memlock->soft &&
+           input_of(p.memlock.source) != input_of(process.memlock.source);
+  });
+}
+
 /// A shell on the failing host tells more than one on a machine without a name.
 std::pair<bool, std::int64_t> shell_rank(const Process& p, const logs::Incident& incident) {
   const bool named = !p.where.host.empty() && same_host(p.where.host, incident.first.shape.host);
@@ -244,6 +257,7 @@ LimitView derive_limit(const logs::Incident& incident, const logs::RunContext& r
     view.of_job = of_job;
   };
   if (process != nullptr && process->memlock.known()) {
+    if (contradicted_elsewhere(*process, incident, facts)) return view;
     // "unlimited" printed without a name in a log of several hosts may be any rank's.
     const bool named = !process->where.host.empty() || process->where.pid || process->where.rank ||
                        process->kind == ProcessKind::kJob || process->kind == ProcessKind::kContainer;

@@ -14,6 +14,7 @@
 #include "checks/derive.h"
 #include "checks/headline.h"
 #include "checks/limit_common.h"
+#include "model/attribute.h"
 #include "model/demand.h"
 #include "model/trail.h"
 
@@ -357,6 +358,7 @@ bool any_problem(const Report& report) {
 
 Report diagnose_logs(std::vector<LogInput> logs, const std::optional<LiveFacts>& here, const Policy& policy) {
   Report report;
+  attribute_by_name(logs);
   Facts facts = gather_facts(logs);
   if (here) merge_facts(facts, here->machine);
   std::vector<Event> events;
