@@ -102,7 +102,9 @@ asks "a PAM file that includes itself" 1
 says "/etc/pam.d/sshd:2"
 for i in $(seq 500); do printf 'session include n%d\nsession include n%d\n' $((i + 1)) $((i + 1)) > "root/etc/pam.d/n$i"; done
 printf 'account required pam_permit.so\nsession include n1\n' > root/etc/pam.d/sshd
-asks "doubling includes" 1
+# Not read to its end, so neither a refusal nor a limit is known.
+asks "doubling includes" 2
+says "more than 10000 includes in one stack"
 machine
 python3 -c "print('account required pam_permit.so\\nsession required pam_limits.so ' + 'x' * (1 << 19)); [print('session optional pam_limits.so conf=/etc/%d' % i) for i in range(5000)]" > root/etc/pam.d/sshd
 timeout 20 "$PINDOWN" predict --root root --via ssh --user alice > text 2> err
