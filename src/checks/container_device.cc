@@ -222,6 +222,11 @@ Outcome privilege_found(const Situation& s, int weight, std::string summary,
                 {"docker run --cap-add NET_RAW --device /dev/infiniband IMAGE"},
                 true,
                 "grep CapEff /proc/PID/status"};
+  if (s.in_kubernetes()) {
+    raw.title =
+        "DEVX and raw queues: give the container CAP_NET_RAW, and let it run as root (securityContext of the pod)";
+    raw.commands = {"# securityContext: {runAsUser: 0, capabilities: {add: [\"NET_RAW\"]}}"};
+  }
   const bool opening = s.failure() == Kind::kOpenDevice && !contains(first(s).verb, "devx");
   out.remedies = {opening ? std::move(mode) : std::move(raw), std::move(policy)};
   return look::judged(s, std::move(out));

@@ -377,6 +377,7 @@ Facts facts_of(const logs::Incident& incident, const Facts& facts) {
   std::erase_if(own.device_nodes, foreign);
   std::erase_if(own.limits_conf, foreign);
   std::erase_if(own.units, foreign);
+  std::erase_if(own.limit_lines, foreign);
   std::erase_if(own.mappings, foreign);
   return own;
 }

@@ -416,8 +416,8 @@ later `ulimit -l unlimited` fails. sudoers `Defaults rlimit_memlock=...` wins ov
           .recognised =
               R"page(Live: the limits of the ancestors, nearest first; the finding names the pid where the value falls
 (a fall at a service's start is PD201, at a Slurm step PD202; a service that has less than its unit says, and
-whose unit is older than its start, lowered it by itself). In a log: a `ulimit -l N` command
-that matches the limit of the job.)page",
+whose unit is older than its start, lowered it by itself). In a log: a `ulimit -l N` command, or such a
+line of a start-up file, a job script or sudoers that is shown, that matches the limit of the job.)page",
           .fix = R"page(Remove the line, start from a new session:
 
     grep -nsE 'ulimit.*-[SH]*l|limit +memorylocked' ~/.bashrc ~/.bash_profile ~/.profile ~/.cshrc /etc/profile /etc/profile.d/*

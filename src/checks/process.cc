@@ -105,6 +105,11 @@ Outcome limit_candidate(const Situation& s) {
   std::string why = s.no_errno() ? "the line has no errno; the limit check is the most common reason for it"
                                  : "ENOMEM is what the limit check answers; the limit in force is not shown";
   if (s.failure() == logs::Kind::kLibraryError) {
+    const std::string& library = s.incident->first.library;
+    if (library == "nixl" || library == "ucx") {  // NCCL has no part in it
+      return candidate(20, "the library names no call; the UCX ERROR line above it does",
+                       "export UCX_LOG_LEVEL=info  # in the job's environment, then run it again");
+    }
     return candidate(20, "the library names no call; registration is one of many that may have failed",
                      "export NCCL_DEBUG=INFO  # in the job's environment, then run it again");
   }
@@ -317,6 +322,20 @@ std::vector<Evidence> shown_lines(const Situation& s) {
   return lines;
 }
 
+/// A start-up file, a job script or sudoers, as somebody shows it, sets just the limit that the job has.
+Outcome lowered_in_file(const Situation& s) {
+  for (const LimitSetting& line : s.facts->limit_lines) {
+    if (!line.soft || !s.soft() || *s.soft() != line.value || limits::would_do(line.value, s)) continue;
+    const bool sudoers = contains(line.source.text, "rlimit_memlock");
+    const std::string summary = fmt::format("{} sets the limit to {}: {}", sudoers ? "sudoers" : "a file that is shown",
+                                            format_limit(line.value), limits::need_against_have(s));
+    Outcome out = limits::limit_finding(s, Certainty::kLikely, 78, summary, {cite(line.source)});
+    out.remedies = {drop_ulimit(), limits::prlimit_now(s)};
+    return out;
+  }
+  return not_applicable();
+}
+
 Outcome lowered_in_log(const Situation& s, Standing standing) {
   if (!s.incident || standing == Standing::kNone || standing == Standing::kCleared) return not_applicable();
   for (const Evidence& line : shown_lines(s)) {
@@ -329,7 +348,7 @@ Outcome lowered_in_log(const Situation& s, Standing standing) {
     out.remedies = {drop_ulimit(), limits::prlimit_now(s)};
     return out;
   }
-  return not_applicable();
+  return lowered_in_file(s);
 }
 
 /// The limit came with the session or from PID 1, and nothing between changed it.

@@ -97,6 +97,7 @@ void merge_facts(Facts& facts, const Facts& other) {
   append(facts.containers, other.containers);
   append(facts.device_nodes, other.device_nodes);
   append(facts.processes, other.processes);
+  append(facts.limit_lines, other.limit_lines);
   append(facts.limit_settings, other.limit_settings);
   append(facts.mappings, other.mappings);
   facts.pid_names.insert(other.pid_names.begin(), other.pid_names.end());

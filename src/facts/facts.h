@@ -200,6 +200,7 @@ struct Facts {
   std::map<std::string, Fact<std::string>> env;  // env/export lines not tied to a known process
   Fact<std::vector<std::string>> kernel_log;     // live only: lines that name RDMA, NVRM, oom
   std::vector<Process> processes;
+  std::vector<LimitSetting> limit_lines;          // of files that are shown: start-up files, job scripts, sudoers
   std::vector<LimitSetting> limit_settings;       // in the order of the input
   std::map<std::int64_t, std::string> pid_names;  // from ps and pgrep: pid → program
   std::vector<Mapping> mappings;

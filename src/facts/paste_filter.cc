@@ -64,8 +64,9 @@ bool apply_filter(const SimpleCommand& filter, Question& q) {
     q.reshaped |= words.reshapes;
     return !words.quiet;
   }
-  static constexpr std::array<std::string_view, 8> kNeutral = {"cat",  "less", "more",   "tee",
-                                                               "sort", "uniq", "column", "tr"};
+  // dshbak(1), clubak(1): the lines of each host under its name (logs/shape.h)
+  static constexpr std::array<std::string_view, 10> kNeutral = {"cat",  "less",   "more", "tee",    "sort",
+                                                                "uniq", "column", "tr",   "dshbak", "clubak"};
   if (program == "head" || program == "tail") {
     q.partial = true;
   } else if (program == "wc") {

@@ -58,6 +58,7 @@ enum class Topic {
   kSshd,
   kLimitsConf,
   kSlurm,
+  kScript,
   kModules,
   kModinfo,
   kModinfoField,
@@ -409,6 +410,8 @@ bool read_unit_file(const Context& c);
 bool read_sshd(const Context& c);
 bool read_limits_conf(const Context& c);
 bool read_slurm(const Context& c);
+bool read_script_line(const Context& c);
+bool read_sudoers(const Context& c);
 bool read_pam_or_slurm(const Context& c);
 std::string unit_name(std::string_view name);
 

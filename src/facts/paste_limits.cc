@@ -360,6 +360,57 @@ bool read_ulimit_value(const Context& c) {
 
 namespace {
 
+/// "41:" of grep -n, "/home/a/.bashrc:41:" of grep -rn, in front of a line of the file.
+std::string_view drop_position(std::string_view text) {
+  std::string_view rest = text;
+  if (!take_digits(rest).empty() && consume(rest, ":")) return trim(rest);
+  const auto colon = text.find(':');
+  if (colon == text.npos || text.substr(0, colon).find_first_of(" \t=") != text.npos) return text;
+  rest = text.substr(colon + 1);
+  std::string_view behind = rest;
+  if (!take_digits(behind).empty() && consume(behind, ":")) return trim(behind);
+  return text[0] == '/' || text[0] == '.' || text[0] == '~' ? trim(rest) : text;
+}
+
+bool learn_line(const Context& c, const LimitRequest& request) {
+  auto& all = c.facts.limit_lines;
+  if (request.pid || all.size() >= kMaxList) return false;
+  LimitSetting& out = all.emplace_back();
+  out.value = request.value;
+  out.soft = request.soft;
+  out.hard = request.hard;
+  out.source = c.source();
+  return true;
+}
+
+}  // namespace
+
+/// `ulimit -S -l 64` in a file that is shown; a comment sets nothing.
+bool read_script_line(const Context& c) {
+  const std::string_view line = drop_position(c.text);
+  if (line.empty() || line[0] == '#' || !contains(line, "limit")) return false;
+  bool understood = false;
+  for (const LimitRequest& request : parse_command(line).settings) understood |= learn_line(c, request);
+  return understood;
+}
+
+/// sudoers(5): "Defaults>user rlimit_memlock=65536", in bytes; "soft,hard"; "user" and "default" set nothing. Since
+/// sudo 1.8.32 and 1.9.
+bool read_sudoers(const Context& c) {
+  constexpr std::string_view kKey = "rlimit_memlock";
+  const std::string_view line = drop_position(c.text);
+  const auto at = line.find(kKey);
+  if (!line.starts_with("Defaults") || at == line.npos || line[at - 1] == '!') return false;
+  std::string_view value = trim(line.substr(at + kKey.size()));
+  if (!consume(value, "=")) return false;
+  value = trim(value);
+  if (consume(value, "\"")) value = value.substr(0, value.find('"'));
+  const auto limit = parse_rlim(value.substr(0, value.find_first_of(", \t")));
+  return limit && learn_line(c, {*limit, true, true, {}});
+}
+
+namespace {
+
 /// Text of echo up to the next substitution, or one substitution: "$(…)", "`…`", "$NAME", "${NAME}".
 struct Piece {
   std::string_view text;

@@ -110,6 +110,18 @@ Question unit_file(std::string_view path) {
   return {};
 }
 
+/// Files of commands that run before or as the job: shells' start-up files and job scripts.
+bool is_script(std::string_view path) {
+  static constexpr std::array<std::string_view, 12> kNames = {".bashrc",     ".bash_profile", ".bash_login", ".profile",
+                                                              ".zshrc",      ".zshenv",       ".zprofile",   ".cshrc",
+                                                              "bash.bashrc", "bashrc",        "profile",     ".tcshrc"};
+  static constexpr std::array<std::string_view, 8> kEndings = {".sh",  ".bash", ".sbatch", ".slurm",
+                                                               ".job", ".pbs",  ".lsf",    ".csh"};
+  const std::string_view name = base_name(path);
+  return std::ranges::find(kNames, name) != kNames.end() || contains(path, "/profile.d") ||
+         std::ranges::any_of(kEndings, [name](std::string_view ending) { return name.ends_with(ending); });
+}
+
 Question config_file(std::string_view path) {
   const std::string_view name = base_name(path);
   if (name == "os-release" || name == "lsb-release") return ask(Topic::kEvident);
@@ -122,6 +134,7 @@ Question config_file(std::string_view path) {
   if (contains(path, "/etc/security")) return ask(Topic::kLimitsConf);  // grep -r
   if (name == "nccl.conf" || name == ".nccl.conf") return ask(Topic::kEnviron);
   if (name == "efa_installed_packages") return ask(Topic::kEvident);
+  if (is_script(path)) return ask(Topic::kScript);
   return unit_file(path);
 }
 

@@ -220,6 +220,8 @@ constexpr Pattern kPatterns[] = {
     // container runtimes, shells and schedulers about limits and devices
     {"RLIMIT_MEMLOCK", R"((?i)setrlimit `?RLIMIT_MEMLOCK`?: ?(?P<errno>operation not permitted))", kSetrlimitRefused, "crun"},
     {"setting rlimit", R"((?i)error setting rlimit(?:s for ready process: error setting rlimit)? type 8: ?(?P<errno>operation not permitted))", kSetrlimitRefused, "runc"},
+    // asm-generic/resource.h: 8 is MEMLOCK; any other limit that is refused keeps the container from starting as well
+    {"setting rlimit", R"((?i)error setting rlimit\w* type (?:[0-79]|1\d): ?(?:operation not permitted))", kExit, "runc", kContext},
     {"propagate RLIMIT_MEMLOCK", R"(Can'?t propagate RLIMIT_MEMLOCK of (?P<detail>\S+) from submit host: (?P<errno>.*))", kMemlockWarning, "slurm"},
     {"locked memory: cannot modify", R"(max locked memory: cannot modify limit(?:: (?P<errno>.*))?)", kMemlockWarning, "shell"},
     {"memorylocked: Can", R"(limit: memorylocked: Can't (?:set|remove)(?: hard)? limit(?: \((?P<errno>[^)]*)\))?)", kMemlockWarning, "shell"},
@@ -313,6 +315,7 @@ constexpr Pattern kPatterns[] = {
     {"memlock", R"((?i)\b(?:bpf|libbpf|xdp|xsk|af_xdp)\b.*memlock)", kOtherMlock, "bpf"},
     {"mlock", R"(\b(?P<verb>mlock(?:all|2)?)\b(?:\([^)]*\))?.{0,40}?(?:fail|error|unable|: )\W*.{0,40}?(?P<errno>Cannot allocate memory|Operation not permitted|ENOMEM|EPERM))", kOtherMlock, ""},
     {"mlock", R"((?i)(?:failed|unable|cannot|could not) to mlock.{0,40}?(?P<errno>Cannot allocate memory|Operation not permitted)?)", kOtherMlock, ""},
+    {"Failed to lock memory", R"(Failed to lock memory: (?P<errno>[Cc]annot allocate memory|[Oo]peration not permitted))", kOtherMlock, "vault"},
     {"VFIO_", R"((?P<verb>VFIO_(?:IOMMU_)?MAP_DMA|VFIO_MAP_DMA).{0,60}?(?P<errno>Cannot allocate memory|-12)?)", kOtherMlock, "vfio"},
     {"vfio", R"((?i)\bvfio_?(?:container_)?(?:dma_)?map\w*.{0,80}?(?P<errno>Cannot allocate memory))", kOtherMlock, "vfio"},
     {"DMA remapping", R"(Cannot set up DMA remapping, error (?P<n>\d+))", kOtherMlock, "vfio"},
