@@ -61,8 +61,8 @@ std::optional<std::string_view> continued(std::string_view line) {
 std::string without_escapes(std::string_view line) {
   std::string out;
   for (std::size_t at = 0; at < line.size(); ++at) {
-    if (line[at] == '\\' && ++at == line.size()) break;
-    out += line[at];
+    if (line[at] == '\\') ++at;
+    if (at < line.size()) out += line[at];
   }
   return out;
 }
@@ -179,8 +179,8 @@ std::optional<std::string> Reader::place_of(const std::string& includer, std::st
     if (name.size() > 4096) return std::nullopt;
   }
   if (name.starts_with('/')) return name;
-  const std::string beside_main = fmt::format("{}/{}", parent_path(out_.file), name);
-  const std::string beside = fmt::format("{}/{}", parent_path(includer), name);
+  std::string beside_main = fmt::format("{}/{}", parent_path(out_.file), name);
+  std::string beside = fmt::format("{}/{}", parent_path(includer), name);
   if (beside_main == beside) return beside;
   if (beside_includer_) return *beside_includer_ ? beside : beside_main;
   lose(Missing::kMalformed, source.path,

@@ -127,7 +127,7 @@ bool in_doubt(Walk& walk, const Choice& choice) {
 /// auth/pam.c sudo_pam_init2: sudo -i has a service of its own where it was built with one (--with-pam-login), which
 /// its file in pam.d shows.
 std::optional<std::string> service_of(Walk& walk, const Entry& entry, const SudoCaller& caller) {
-  const std::string usual = pam_service(entry, walk.facts);
+  std::string usual = pam_service(entry, walk.facts);
   const bool own = entry.login_shell && usual == "sudo-i";
   if (entry.login_shell) {
     const Choice login = choose("pam_login_service", walk, caller);
