@@ -423,19 +423,31 @@ bool is_device_mapping(const Mapping& mapping) {
          !mapping.path.starts_with("/dev/zero");
 }
 
+Remedy ordinary_memory() {
+  return {
+      "ordinary-memory",
+      "register ordinary memory instead and copy, or hand the buffer over as dma-buf where its driver can; the mapping "
+      "shows which memory it is",
+      {"cat /proc/PID/maps   # the line that holds the address"},
+      false,
+      ""};
+}
+
 Outcome unpinnable_mapping(const Situation& s) {
   if (!first_is(s, {Kind::kRegMr}) || s.memory() == MemoryType::kGpu) return not_applicable();
   if (!s.has_errno(EFAULT) && !s.has_errno(EOPNOTSUPP)) return not_applicable();
   if (const Mapping* mapping = mapping_of(s); mapping && is_device_mapping(*mapping)) {
-    return judged(
-        s, found(Certainty::kLikely, 80,
-                 fmt::format("the buffer is a mapping of {}, which the kernel does not pin", escape(mapping->path, 80)),
-                 {s.failure_evidence(), cite(mapping->source)}));
+    return judged(s, with(found(Certainty::kLikely, 80,
+                                fmt::format("the buffer is a mapping of {}, which the kernel does not pin",
+                                            escape(mapping->path, 80)),
+                                {s.failure_evidence(), cite(mapping->source)}),
+                          {ordinary_memory()}));
   }
   if (const auto word = odd_mapping(s)) {
-    return judged(s, found(Certainty::kLikely, 72,
-                           fmt::format("the buffer is a mapping that the kernel does not pin ({})", *word),
-                           {s.failure_evidence()}));
+    return judged(s, with(found(Certainty::kLikely, 72,
+                                fmt::format("the buffer is a mapping that the kernel does not pin ({})", *word),
+                                {s.failure_evidence()}),
+                          {ordinary_memory()}));
   }
   static constexpr const char* kDecide = "cat /proc/PID/maps   # what backs the address: /dev/…, a DAX file, r--s?";
   if (s.memory() == MemoryType::kHost)

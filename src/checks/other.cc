@@ -257,7 +257,25 @@ std::optional<std::uint64_t> number_after(std::string_view text, std::string_vie
   return parse_u64(take_digits(text));
 }
 
+/// "status=IBV_WC_LOC_PROT_ERR(4)": the name of enum ibv_wc_status, and the number behind it.
+std::optional<std::uint64_t> named_status(std::string_view text) {
+  const auto at = text.find("IBV_WC_");
+  if (at == std::string_view::npos) return std::nullopt;
+  text.remove_prefix(at);
+  const auto end = text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
+  if (end != std::string_view::npos && text[end] == '(')
+    return parse_u64(text.substr(end + 1, text.find(')', end) - end - 1));
+  const std::string_view name = text.substr(0, end);
+  if (name == "IBV_WC_LOC_PROT_ERR") return 4;
+  if (name == "IBV_WC_WR_FLUSH_ERR") return 5;
+  if (name == "IBV_WC_REM_ACCESS_ERR") return 10;
+  if (name == "IBV_WC_RETRY_EXC_ERR") return 12;
+  if (name == "IBV_WC_RNR_RETRY_EXC_ERR") return 13;
+  return std::nullopt;
+}
+
 std::optional<std::uint64_t> completion_status(const Event& event) {
+  if (const auto status = named_status(event.raw)) return status;
   if (const auto status = parse_u64(trim(event.detail))) return status;
   for (const std::string_view text : {std::string_view(event.detail), std::string_view(event.raw)}) {
     for (const std::string_view word : {"status=", "status: ", "status ", "with error ", " error "}) {
@@ -609,13 +627,20 @@ const Event* crash_after(const Situation& s) {
   return nullptr;
 }
 
+Remedy talk_and_repeat() {
+  return next_step("talk-and-repeat", "make the libraries name the registration that failed, and run it once more",
+                   {"export NCCL_DEBUG=INFO UCX_LOG_LEVEL=info FI_LOG_LEVEL=warn"});
+}
+
 Outcome crash_after_failed(const Situation& s) {
   if (!s.incident) return not_applicable();
   if (first_is(s, {Kind::kSegfault}) && (log_says(s, "dereg_mr") || log_says(s, "deregmr"))) {
-    return at_severity(found(Certainty::kLikely, 60,
-                             "it crashed releasing a region it never got: look for the registration's INFO line above",
-                             {s.failure_evidence()}),
-                       Severity::kError);
+    return with(
+        at_severity(found(Certainty::kLikely, 60,
+                          "it crashed releasing a region it never got: look for the registration's INFO line above",
+                          {s.failure_evidence()}),
+                    Severity::kError),
+        {talk_and_repeat()});
   }
   if (first_is(s, {Kind::kSegfault})) {
     return candidate(
@@ -627,11 +652,13 @@ Outcome crash_after_failed(const Situation& s) {
   if (!crash) return not_applicable();
   if (!s.incident->continued && !limits::blamed(s)) {
     // Any cause that is found outranks it: it says only what became of the failure.
-    return at_severity(found(Certainty::kLikely, 45,
-                             "a registration failed and the library crashed over the region it did not get; why it "
-                             "failed is not shown",
-                             {s.failure_evidence(), cite(*crash)}),
-                       Severity::kError);
+    return with(
+        at_severity(found(Certainty::kLikely, 45,
+                          "a registration failed and the library crashed over the region it did not get; why it "
+                          "failed is not shown",
+                          {s.failure_evidence(), cite(*crash)}),
+                    Severity::kError),
+        {talk_and_repeat()});
   }
   return at_severity(found(Certainty::kPossible, 10,
                            "the crash after it is an echo: the library used a region it did not get", {cite(*crash)}),

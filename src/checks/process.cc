@@ -56,9 +56,12 @@ std::string not_the_limit_check(const Situation& s) {
                      name.empty() ? std::to_string(error) : name);
 }
 
-/// UCX 1.10 and newer add "Please set max locked memory" to ENOMEM; its absence speaks against the limit.
+/// UCX 1.10 and newer add "Please set max locked memory" to ENOMEM of a registration; its absence speaks against the
+/// limit. A queue's line without the device in front, "ibv_create_cq(cqe=4096) failed", is of 1.12 or older: it has
+/// none.
 bool ucx_without_hint(const Situation& s) {
   const logs::Event& first = s.incident->first;
+  if (first.kind != logs::Kind::kRegMr && first.device.empty()) return false;
   return first.library == "ucx" && !first.verb.empty() && s.has_errno(ENOMEM) && !first.limit_hint && !first.limit;
 }
 

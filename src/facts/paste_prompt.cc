@@ -79,6 +79,23 @@ std::optional<Prompt> named_prompt(std::string_view text) {
   return prompt;
 }
 
+/// "[node01 ~]$ cmd": bash's PS1 "[\h \W]\$ ". A log's "[rank0]: " has neither the directory nor the mark.
+std::optional<Prompt> bracket_prompt(std::string_view text) {
+  if (!consume(text, "[")) return std::nullopt;
+  Prompt prompt;
+  prompt.kind = PromptKind::kNamed;
+  prompt.host = take_name(text);
+  if (prompt.host.empty() || text.empty() || text[0] != ' ') return std::nullopt;
+  const std::size_t before = text.size();
+  drop_directory(text);
+  if (before - text.size() < 2 || !consume(text, "]")) return std::nullopt;
+  char mark = 0;
+  if (!take_mark(text, "$#", mark)) return std::nullopt;
+  prompt.root = mark == '#';
+  prompt.command = text;
+  return prompt;
+}
+
 /// "laptop$ cmd".
 std::optional<Prompt> host_prompt(std::string_view text) {
   Prompt prompt;
@@ -160,6 +177,7 @@ bool may_be_prompt(std::string_view text) {
   if (first == '/' || first == '~' || first == '(') return true;
   const std::string_view start = text.substr(0, 64);
   if (start.find('@') != start.npos || start.substr(0, 5).find("sh-") != start.npos) return true;
+  if (first == '[' && (start.find("]$") != start.npos || start.find("]#") != start.npos)) return true;
   const auto dollar = start.find('$');
   if (dollar != start.npos && std::ranges::all_of(start.substr(0, dollar), is_name_char)) return true;
   const auto colon = start.find(':');
@@ -198,6 +216,7 @@ std::optional<Prompt> parse_prompt(std::string_view text) {
   if (text.empty()) return std::nullopt;
   if (text[0] == '$' || text[0] == '#') return marked_prompt(text);
   if (auto prompt = named_prompt(text)) return prompt;
+  if (auto prompt = bracket_prompt(text)) return prompt;
   if (auto prompt = shell_prompt(text)) return prompt;
   if (auto prompt = path_prompt(text)) return prompt;
   return host_prompt(text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One failure told over several lines (a structured logger's record, a dump of the arguments): which lines still belong
-// to it, and what they add. Entry points: OpenRecord::open, continued_by, complete. Must not: keep lines.
+// to it, and what they add. Entry points: OpenRecord::begin, continued_by, complete. Must not: keep lines.
 #pragma once
 
 #include <cstdint>
