@@ -440,6 +440,7 @@ struct OtherFailure {
   Certainty certainty;
   std::string_view words;
   std::vector<Remedy> (*steps)(const Situation&);
+  bool whole = false;  // the words are the summary: that it came first says nothing more
 };
 
 constexpr OtherFailure kOtherFailures[] = {
@@ -455,11 +456,8 @@ constexpr OtherFailure kOtherFailures[] = {
      "the ranks did not agree with each other at start-up (number of ranks, or library versions)", agree_steps},
     {Kind::kThreads, Certainty::kLikely,
      "a thread could not be created: a limit on processes and threads is reached; locked memory is not involved",
-     thread_steps},
-    {Kind::kSigbus, Certainty::kLikely,
-     "a process got A failed adapter (local catastrophic error): devlink health. SIGBUS: its memory could not be "
-     "provided",
-     sigbus_steps},
+     thread_steps, true},
+    {Kind::kSigbus, Certainty::kLikely, "a process got SIGBUS: its memory could not be provided", sigbus_steps},
 };
 
 /// The kernel's line that says which process it killed, if it is not the first line already.
@@ -599,8 +597,7 @@ Outcome other_failure_first(const Situation& s) {
         pinned ? "CUDA could not allocate memory, of a GPU or pinned memory of the host," : other.words;
     // Ranks write at the same time: the order of their lines is not that of their failures.
     const bool apart = other.kind == Kind::kCudaOom && s.run && s.run->registration_failed;
-    const bool closed = other.words.ends_with("not involved");
-    const std::string text = closed ? std::string(other.words)
+    const std::string text = other.whole ? std::string(other.words)
                              : apart
                                  ? fmt::format("{}; a registration failed as well, which this does not explain", words)
                                  : fmt::format("{} first{}", words, after);
@@ -864,6 +861,7 @@ constexpr Check kTable[] = {
       "resources.limits.memory, docker --memory), or fewer workers. SIGKILL without that: the scheduler's time limit, "
       "preemption or a person. Xid: NVIDIA's list of numbers says whether the GPU or the program failed. CUDA error: "
       "run with CUDA_LAUNCH_BLOCKING=1. Python exception: its traceback. SIGBUS: /dev/shm or huge pages ran out. A "
+      "failed adapter (local catastrophic error): `devlink health`. A "
       "thread that could "
       "not be created (EAGAIN): pids.max of the cgroup or ulimit -u. No "
       "route or connection refused: route, firewall, NCCL_SOCKET_IFNAME.\n\n    nvidia-smi "

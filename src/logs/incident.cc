@@ -399,6 +399,11 @@ void name_versions(LogFindings& log) {
   }
 }
 
+/// ncclResult_t: 0 success, 4 and 5 what the caller or its settings got wrong, 7 in progress.
+bool is_no_failure_code(std::string_view code) {
+  return code == "0" || code == "4" || code == "5" || code == "7";
+}
+
 /// Echoes without any failure (NIXL_ERR_BACKEND, a proxy line alone): something failed whose own line is not in this
 /// log.
 void adopt_orphans(LogFindings& log, std::vector<Event>& echoes) {
@@ -406,8 +411,7 @@ void adopt_orphans(LogFindings& log, std::vector<Event>& echoes) {
   for (std::size_t i = 0; i < echoes.size(); ++i) {
     if (echoes[i].kind == Kind::kExit) continue;  // an exit says nothing of registration
     const bool trace = echoes[i].library == "nccl" && !echoes[i].detail.empty();
-    // ncclResult_t: 0 success, 4 and 5 what the caller or its settings got wrong, 7 in progress.
-    if (trace && contains("0457", echoes[i].detail)) continue;
+    if (trace && is_no_failure_code(echoes[i].detail)) continue;
     Event first = echoes[i];
     first.kind = Kind::kLibraryError;
     echoes.erase(echoes.begin() + static_cast<std::ptrdiff_t>(i));
