@@ -15,6 +15,10 @@ namespace pindown {
 constexpr bool is_blank(char c) {
   return c == ' ' || c == '\t';
 }
+/// isspace(3) in the C locale.
+constexpr bool is_space(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
 constexpr bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }

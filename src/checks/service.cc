@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "checks/check.h"
 #include "checks/limit_common.h"
+#include "model/slurm_session.h"
 #include "model/trail.h"
 
 namespace pindown {
@@ -328,27 +329,17 @@ struct Slurm {
   Evidence conf;
 };
 
-bool list_names_memlock(std::string_view list) {
-  for (const std::string_view item : split(list, ',')) {
-    if (iequals(trim(item), "MEMLOCK") || iequals(trim(item), "ALL")) return true;
-  }
-  return false;
-}
-
-/// slurm.conf(5): only one of the two parameters may be set; scontrol shows the other as (null).
+/// As slurm.conf has it, or `scontrol show config`, which shows what is not set as (null).
 void read_propagation(const Facts& facts, Slurm& slurm) {
-  const auto value = [&facts](const char* key) -> const Fact<std::string>* {
+  const auto value = [&facts](const char* key) {
     const auto at = facts.slurm_conf.find(key);
     const bool set = at != facts.slurm_conf.end() && at->second && !at->second->empty() && at->second->front() != '(';
-    return set ? &at->second : nullptr;
+    return set ? at->second : Fact<std::string>{};
   };
-  if (const auto* except = value("PropagateResourceLimitsExcept")) {
-    slurm.propagates = !list_names_memlock(**except);
-    slurm.conf = cite(except->source);
-  } else if (const auto* only = value("PropagateResourceLimits")) {
-    slurm.propagates = list_names_memlock(**only);
-    slurm.conf = cite(only->source);
-  }
+  const SlurmPropagation set =
+      derive_propagation(value("PropagateResourceLimits"), value("PropagateResourceLimitsExcept"));
+  slurm.propagates = set.travels;
+  if (!set.source.path.empty()) slurm.conf = cite(set.source);
 }
 
 void read_slurmd(const Situation& s, Slurm& slurm) {

@@ -14,10 +14,6 @@ constexpr std::size_t kMaxBytes = 1U << 20;
 constexpr std::string_view kBlanks = " \t\n\r";
 constexpr std::string_view kLineEnds = "\n\r";
 
-bool one_of(char c, std::string_view set) {
-  return set.find(c) != std::string_view::npos;
-}
-
 /// A cursor over the file; `line` counts as an editor does.
 struct EnvReader {
   std::string_view text;
@@ -38,7 +34,7 @@ void skip_comment(EnvReader& in) {
     const char c = in.take();
     if (c == '\\' && !in.end())
       in.take();
-    else if (one_of(c, kLineEnds))
+    else if (kLineEnds.contains(c))
       return;
   }
 }
@@ -48,7 +44,7 @@ std::string take_key(EnvReader& in, char first) {
   std::string key(1, first);
   while (!in.end()) {
     const char c = in.take();
-    if (one_of(c, kLineEnds)) return {};
+    if (kLineEnds.contains(c)) return {};
     if (c == '=') return std::string(trim(key));
     key += c;
   }
@@ -62,7 +58,7 @@ void take_quoted(EnvReader& in, char quote, std::string& value) {
     if (c == '\\' && quote == '"' && !in.end()) {
       c = in.take();
       if (c == '\n') continue;
-      if (!one_of(c, "\"\\`$")) value += '\\';
+      if (!std::string_view("\"\\`$").contains(c)) value += '\\';
     }
     value += c;
   }
@@ -74,7 +70,7 @@ std::string take_value(EnvReader& in) {
   std::size_t keep = 0;
   while (!in.end()) {
     const char c = in.take();
-    if (one_of(c, kLineEnds)) break;
+    if (kLineEnds.contains(c)) break;
     if (!bare && (c == '\'' || c == '"')) {
       take_quoted(in, c, value);
       keep = value.size();
@@ -82,12 +78,12 @@ std::string take_value(EnvReader& in) {
       bare = true;
       if (in.end()) break;
       const char next = in.take();
-      if (!one_of(next, kLineEnds)) value += next;
+      if (!kLineEnds.contains(next)) value += next;
       keep = value.size();
-    } else if (bare || !one_of(c, kBlanks)) {
+    } else if (bare || !kBlanks.contains(c)) {
       bare = true;
       value += c;
-      if (!one_of(c, kBlanks)) keep = value.size();
+      if (!kBlanks.contains(c)) keep = value.size();
     }
   }
   value.resize(keep);
@@ -102,7 +98,7 @@ std::optional<std::pair<std::string, std::size_t>> read_environment_file(std::st
   while (!in.end()) {
     const std::size_t line = in.line;
     const char c = in.take();
-    if (one_of(c, kBlanks)) continue;
+    if (kBlanks.contains(c)) continue;
     if (c == '#' || c == ';') {
       skip_comment(in);
       continue;
@@ -120,7 +116,7 @@ std::vector<std::string> split_environment_words(std::string_view text) {
   for (std::size_t at = text.find_first_not_of(kBlanks); at < text.size(); at = text.find_first_not_of(kBlanks, at)) {
     std::string& word = words.emplace_back();
     char quote = '\0';
-    for (; at < text.size() && (quote != '\0' || !one_of(text[at], kBlanks)); ++at) {
+    for (; at < text.size() && (quote != '\0' || !kBlanks.contains(text[at])); ++at) {
       const char c = text[at];
       if (c == '\\') {
         if (++at < text.size()) word += text[at];

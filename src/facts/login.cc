@@ -196,10 +196,6 @@ void collect_slurm_of(const Host& host, const LoginQuestion& question, LoginFact
   facts.slurm = collect_slurm(host, slurm);
 }
 
-}  // namespace
-
-namespace {
-
 /// Whom the service runs as, whoever asks; a unit that is not there runs as nobody.
 std::string user_of_unit(const LoginQuestion& question, const LoginFacts& facts) {
   for (const std::string& name : question.units) {

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "facts/paste_internal.h"
 #include "facts/proc.h"
+#include "facts/sudoers.h"
 
 namespace pindown::paste {
 namespace {
@@ -394,8 +395,7 @@ bool read_script_line(const Context& c) {
   return understood;
 }
 
-/// sudoers(5): "Defaults>user rlimit_memlock=65536", in bytes; "soft,hard"; "user" and "default" set nothing. Since
-/// sudo 1.8.32 and 1.9.
+/// "Defaults>user rlimit_memlock=65536" of sudoers(5), as parse_sudoers_rlimit has it.
 bool read_sudoers(const Context& c) {
   constexpr std::string_view kKey = "rlimit_memlock";
   const std::string_view line = drop_position(c.text);
@@ -404,9 +404,11 @@ bool read_sudoers(const Context& c) {
   std::string_view value = trim(line.substr(at + kKey.size()));
   if (!consume(value, "=")) return false;
   value = trim(value);
-  if (consume(value, "\"")) value = value.substr(0, value.find('"'));
-  const auto limit = parse_rlim(value.substr(0, value.find_first_of(", \t")));
-  return limit && learn_line(c, {*limit, true, true, {}});
+  // A bare comma ends the value; a pair is quoted.
+  value = consume(value, "\"") ? value.substr(0, value.find('"')) : value.substr(0, value.find_first_of(", \t#"));
+  const auto limit = parse_sudoers_rlimit(value);
+  if (!limit || !limit->soft) return false;
+  return learn_line(c, {*limit->soft, true, limit->soft == limit->hard, {}});
 }
 
 namespace {

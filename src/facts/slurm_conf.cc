@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "facts/config_path.h"
 #include "facts/environment_file.h"
+#include "facts/read_config.h"
 
 namespace pindown {
 namespace {
@@ -19,11 +20,6 @@ constexpr int kMaxDepth = 32;
 constexpr std::size_t kMaxFiles = 1'000;
 constexpr std::size_t kMaxFileBytes = 16U << 20;
 constexpr std::size_t kMaxBytes = 64U << 20;
-
-/// isspace(3) in the C locale.
-bool is_space(char c) {
-  return c == ' ' || (c >= '\t' && c <= '\r');
-}
 
 std::size_t skip_space(std::string_view text, std::size_t at) {
   while (at < text.size() && is_space(text[at])) ++at;
@@ -67,20 +63,18 @@ std::string without_escapes(std::string_view line) {
   return out;
 }
 
-/// One logical line; `number` counts physical ones.
-bool next_logical_line(std::string_view& text, std::size_t& number, std::string& line) {
+/// The next line with those that continue it, and the first of them as it stands.
+bool next_logical_line(TextLines& lines, std::string& line, std::string_view& first) {
   line.clear();
   bool any = false;
-  while (!text.empty()) {
-    any = true;
-    ++number;
-    const std::size_t end = text.find('\n');
-    std::string_view physical = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  for (std::string_view physical; lines.next(physical); any = true) {
+    if (!any) first = physical;
     physical = without_comment(physical.substr(0, physical.find('\0')));
     const auto more = continued(physical);
     line += more.value_or(physical);
-    if (!more) break;
+    if (more) continue;
+    line = without_escapes(line);
+    return true;
   }
   line = without_escapes(line);
   return any;
@@ -213,14 +207,12 @@ void Reader::read_line(const std::string& line, const std::string& path, const S
 }
 
 void Reader::read_text(const std::string& path, std::string_view text, int depth) {
+  TextLines lines(text);
   std::string line;
-  std::size_t number = 0;
-  while (!text.empty()) {
-    const std::size_t first = number + 1;
-    const std::string_view physical = text.substr(0, text.find('\n'));
-    if (!next_logical_line(text, number, line)) return;
-    // Only lines that matter are kept: a cluster's file has thousands of nodes.
-    read_line(line, path, {fmt::format("{}:{}", path, first), std::string(trim(physical.substr(0, 400))), {}}, depth);
+  std::string_view physical;
+  for (std::size_t first = 1; next_logical_line(lines, line, physical); first = lines.number() + 1) {
+    const Source source{fmt::format("{}:{}", path, first), std::string(trim(physical.substr(0, 400))), {}};
+    read_line(line, path, source, depth);
   }
 }
 

@@ -10,14 +10,6 @@
 #include "facts/environment_file.h"
 
 namespace pindown {
-namespace {
-
-bool one_of(char c, std::string_view set) {
-  return set.find(c) != std::string_view::npos;
-}
-
-}  // namespace
-
 SshdOptions parse_sshd_options(std::string_view value) {
   static constexpr std::string_view kWithArgument = "CEbcfghkopu";
   static constexpr std::string_view kWithout = "46DGQRTVdeiqrt";
@@ -32,9 +24,9 @@ SshdOptions parse_sshd_options(std::string_view value) {
     }
     for (std::size_t i = 1; i < word.size(); ++i) {
       const char option = word[i];
-      if (one_of(option, kWithout)) continue;
+      if (kWithout.contains(option)) continue;
       const bool last = i + 1 == word.size();
-      if (!one_of(option, kWithArgument) || (last && at + 1 == words.size())) {
+      if (!kWithArgument.contains(option) || (last && at + 1 == words.size())) {
         out.error = fmt::format("sshd does not take the option '{}' like that", shorten(escape(word, 200), 40));
         return out;
       }

@@ -206,19 +206,16 @@ class Quotes {
 /// The next line with its continuations; empty lines and comments are passed over.
 class LogicalLines {
  public:
-  LogicalLines(std::string_view text, const std::string& path) : rest_(text), path_(path) {}
+  LogicalLines(std::string_view text, const std::string& path) : lines_(text), path_(path) {}
 
   bool next(Logical& logical) {
     Quotes quotes;
     bool continued = false;
-    while (!rest_.empty()) {
-      std::string_view line = rest_.substr(0, rest_.find('\n'));
-      rest_.remove_prefix(std::min(rest_.size(), line.size() + 1));
-      ++number_;
+    for (std::string_view line; lines_.next(line);) {
       if (line.ends_with('\r')) line.remove_suffix(1);
       if (!continued) {
         if (is_nothing(line)) continue;
-        logical = {{}, {fmt::format("{}:{}", path_, number_), std::string(line), {}}};
+        logical = {{}, {fmt::format("{}:{}", path_, lines_.number()), std::string(line), {}}};
       }
       continued = add(line, continued, quotes, logical.text);
       if (!continued) return true;
@@ -250,9 +247,8 @@ class LogicalLines {
     return true;
   }
 
-  std::string_view rest_;
+  TextLines lines_;
   const std::string& path_;
-  std::size_t number_ = 0;
 };
 
 void read_sudoers(const std::string& path, bool must_exist, int depth, Reader& reader);

@@ -114,15 +114,6 @@ void skip_limits(Walk& walk, const std::string& service, const PamSession& sessi
   if (would.soft && !same(walk.now, {would.soft, would.hard})) walk.decided = stack;
 }
 
-/// UsePAM no is what decided where PAM would have made another limit of it.
-void skip_pam_of_sshd(Walk& walk) {
-  Walk with_pam = walk;
-  open_pam_session(with_pam, pam_service({.kind = EntryKind::kSsh}, walk.facts));
-  const bool would_differ = with_pam.unknown.size() == walk.unknown.size() && !same(with_pam.now, walk.now);
-  add_link(walk, "sshd without PAM", 0, walk.now, walk.facts.sshd.use_pam.source, "limits.conf is not read");
-  if (would_differ) walk.decided = walk.facts.sshd.use_pam.source;
-}
-
 /// plugins/sudoers/auth/pam.c sudo_pam_begin_session: "Treat PAM session errors as non-fatal".
 bool is_passed_over(const PamOutcome& outcome, OnSessionError on_error) {
   constexpr int kSessionErr = 14;  // PAM_SESSION_ERR
@@ -206,6 +197,15 @@ void open_pam_session(Walk& walk, const std::string& service, OnSessionError on_
   if (set) walk.decided = limits.decided_by;
 }
 
+void skip_pam_session(Walk& walk, const std::string& service, std::string name, const Source& by,
+                      OnSessionError on_error) {
+  Walk with_pam = walk;
+  open_pam_session(with_pam, service, on_error);
+  const bool would_differ = with_pam.unknown.size() == walk.unknown.size() && !same(with_pam.now, walk.now);
+  add_link(walk, std::move(name), 0, walk.now, by, "limits.conf is not read");
+  if (would_differ) walk.decided = by;
+}
+
 void open_service_session(Walk& walk, const Entry& entry) {
   const auto at = walk.facts.units.find(entry.unit);
   if (at == walk.facts.units.end() || !at->second.pam_name.known()) return;
@@ -239,8 +239,9 @@ void open_ssh_session(Walk& walk) {
     walk.now = {};
     return;
   }
-  if (!*sshd.use_pam) return skip_pam_of_sshd(walk);
-  open_pam_session(walk, pam_service({.kind = EntryKind::kSsh}, walk.facts));
+  const std::string service = pam_service({.kind = EntryKind::kSsh}, walk.facts);
+  if (!*sshd.use_pam) return skip_pam_session(walk, service, "sshd without PAM", sshd.use_pam.source);
+  open_pam_session(walk, service);
 }
 
 }  // namespace pindown

@@ -17,6 +17,10 @@ enum class OnSessionError { kRefuse, kGoOn };
 
 /// Walks through the stack of `service` with the version of PAM that is installed, or says what is missing for that.
 void open_pam_session(Walk& walk, const std::string& service, OnSessionError on_error = OnSessionError::kRefuse);
+/// The session is opened without PAM because `by` says so, which is what decided where PAM would have made another
+/// limit of it.
+void skip_pam_session(Walk& walk, const std::string& service, std::string name, const Source& by,
+                      OnSessionError on_error = OnSessionError::kRefuse);
 /// Only whether the account may, of a program that opens no session.
 void ask_pam_account(Walk& walk, const std::string& service);
 /// Of a service with PAMName=, for its User=.

@@ -23,10 +23,6 @@ constexpr std::uint64_t kNrOpenMax = 2'147'483'584, kNrOpenDefault = 1'048'576;
 /// LIMITS_DEF_*: the smaller number has more say.
 enum Rank { kUser, kGroup, kAllGroup, kAll, kDefault, kKernel, kNone };
 
-bool c_space(char c) {
-  return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 // ---- numbers as strtoul(3) reads them ----
 
 struct Number {
@@ -37,7 +33,7 @@ struct Number {
 
 Number read_number(std::string_view text) {
   std::size_t at = 0;
-  while (at < text.size() && c_space(text[at])) ++at;
+  while (at < text.size() && is_space(text[at])) ++at;
   const bool negative = at < text.size() && text[at] == '-';
   if (at < text.size() && (text[at] == '-' || text[at] == '+')) ++at;
   const std::size_t first = at;
@@ -101,7 +97,7 @@ std::string_view rest_of_line(std::string_view rest, PamDialect dialect) {
 
 Words split_words(std::string_view line, PamDialect dialect) {
   const bool scanf = dialect == PamDialect::kUpTo153;
-  bool (*separates)(char) = scanf ? c_space : +[](char c) { return is_blank(c); };
+  bool (*separates)(char) = scanf ? +[](char c) { return is_space(c); } : +[](char c) { return is_blank(c); };
   Words words;
   words.domain = take_word(line, separates);
   words.type = take_word(line, separates);
@@ -181,7 +177,7 @@ std::vector<std::string_view> limits_pieces(std::string_view line, PamDialect di
 
 LimitsLine parse_limits_line(std::string_view line, PamDialect dialect) {
   line = line.substr(0, line.find('\0'));
-  while (!line.empty() && c_space(line.front())) line.remove_prefix(1);
+  while (!line.empty() && is_space(line.front())) line.remove_prefix(1);
   line = line.substr(0, line.find('#'));
   const Words words = split_words(line, dialect);
   LimitsLine out{LimitsLine::Kind::kNothing, std::string(words.domain), lower(words.type), std::string(words.item),

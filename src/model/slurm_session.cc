@@ -12,7 +12,7 @@
 namespace pindown {
 namespace {
 
-/// Whether the submitting shell's memlock travels, and because of what.
+/// A propagation with the reason in words.
 struct Propagation {
   std::optional<bool> travels;
   bool asked = false;  // by --propagate: Slurm does not cut it then
@@ -21,37 +21,22 @@ struct Propagation {
 };
 
 Propagation propagation_asked(const std::string& list) {
-  Propagation out;
-  out.asked = true;
-  out.source = {"--propagate", list, {}};
   const auto listed = lists_memlock(list);
-  if (listed) out.travels = *listed;
-  out.why = listed ? fmt::format("--propagate={}", list) : listed.error();
-  return out;
+  return {listed ? std::optional(*listed) : std::nullopt,
+          true,
+          {"--propagate", list, {}},
+          listed ? fmt::format("--propagate={}", list) : listed.error()};
 }
 
 Propagation propagation_configured(const SlurmConf& slurm) {
-  Propagation out;
-  const auto decide = [&out](const Fact<std::string>& list, bool inverted) {
-    const auto listed = lists_memlock(*list);
-    if (listed) out.travels = *listed != inverted;
-    out.source = list.source;
-    out.why = list.source.text;
-  };
-  if (slurm.propagate_except.known()) {
-    decide(slurm.propagate_except, true);
-  } else if (slurm.propagate_except.missing != Missing::kAbsent) {
-    out.source = slurm.propagate_except.source;
-  } else if (slurm.propagate.known()) {
-    decide(slurm.propagate, false);
-  } else if (slurm.propagate.missing == Missing::kAbsent) {
-    out.travels = true;
-    out.source = {slurm.file, {}, {}};
-    out.why = "PropagateResourceLimits is ALL where slurm.conf says nothing";
-  } else {
-    out.source = slurm.propagate.source;
+  for (const auto* list : {&slurm.propagate_except, &slurm.propagate}) {
+    if (!list->known() && list->missing != Missing::kAbsent) return {{}, false, list->source, {}};
+    if (list->known()) break;
   }
-  return out;
+  if (!slurm.propagate_except.known() && !slurm.propagate.known())
+    return {true, false, {slurm.file, {}, {}}, "PropagateResourceLimits is ALL where slurm.conf says nothing"};
+  const SlurmPropagation set = derive_propagation(slurm.propagate, slurm.propagate_except);
+  return {set.travels, false, set.source, set.source.text};
 }
 
 using Version = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
@@ -113,6 +98,13 @@ void propagate(Walk& walk, const SlurmSubmission& submission) {
 }
 
 }  // namespace
+
+SlurmPropagation derive_propagation(const Fact<std::string>& only, const Fact<std::string>& except) {
+  const Fact<std::string>& counts = except.known() ? except : only;
+  if (!counts.known()) return {};
+  const auto listed = lists_memlock(*counts);
+  return {listed ? std::optional(*listed != except.known()) : std::nullopt, counts.source};
+}
 
 void run_slurm_job(Walk& walk, const SlurmSubmission& submission) {
   const SlurmConf& slurm = walk.facts.slurm;

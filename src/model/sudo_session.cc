@@ -168,11 +168,7 @@ void open_session(Walk& walk, const Entry& entry, const SudoCaller& caller) {
   if (session.line == nullptr || !session.line->negated) return open_pam_session(walk, *service, OnSessionError::kGoOn);
   ask_pam_account(walk, *service);
   if (walk.refused) return;
-  Walk with_session = walk;
-  open_pam_session(with_session, *service, OnSessionError::kGoOn);
-  const bool would_differ = with_session.unknown.size() == walk.unknown.size() && !same(with_session.now, walk.now);
-  add_link(walk, "sudo without a PAM session", 0, walk.now, session.line->source, "limits.conf is not read");
-  if (would_differ) walk.decided = session.line->source;
+  skip_pam_session(walk, *service, "sudo without a PAM session", session.line->source, OnSessionError::kGoOn);
 }
 
 }  // namespace

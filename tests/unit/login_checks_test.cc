@@ -122,6 +122,12 @@ struct LiveCase {
     }
     s.trail = &trail;
   }
+  /// A session of alice over ssh that has what sshd itself has.
+  void ssh_session(Limit of_sshd) {
+    limit(of_sshd, of_sshd);
+    process.cgroup = "/user.slice/user-1000.slice/session-3.scope";
+    links({{"systemd", Limit{512 * kMiB}}, {"ssh.service", of_sshd}, {"sshd: alice", of_sshd}, {"python3", of_sshd}});
+  }
 };
 
 // --- PAM -------------------------------------------------------------------------------------------------------------
@@ -794,12 +800,7 @@ TEST(LimitLive, LoweredInAShellNamesThePid) {
 
 TEST(LimitLive, DefaultOfTheSshServiceIsNobodysWork) {
   LiveCase c;
-  c.limit(Limit{8 * kMiB}, Limit{8 * kMiB});
-  c.process.cgroup = "/user.slice/user-1000.slice/session-3.scope";
-  c.links({{"systemd", Limit{512 * kMiB}},
-           {"ssh.service", Limit{8 * kMiB}},
-           {"sshd: alice", Limit{8 * kMiB}},
-           {"python3", Limit{8 * kMiB}}});
+  c.ssh_session(Limit{8 * kMiB});
   EXPECT_EQ(run_check("PD112", c.s).kind, Kind::kFound);
   EXPECT_EQ(run_check("PD113", c.s).kind, Kind::kNotApplicable);
   EXPECT_EQ(run_check("PD201", c.s).kind, Kind::kNotApplicable);
@@ -822,12 +823,7 @@ TEST(LimitLive, UsePamOffIsNoCauseWhereNoSshdIsAbove) {
 
 TEST(LimitLive, NobodySetItOnlyWhereEveryFileWasRead) {
   LiveCase c;
-  c.limit(Limit{8 * kMiB}, Limit{8 * kMiB});
-  c.process.cgroup = "/user.slice/user-1000.slice/session-3.scope";
-  c.links({{"systemd", Limit{512 * kMiB}},
-           {"ssh.service", Limit{8 * kMiB}},
-           {"sshd: alice", Limit{8 * kMiB}},
-           {"python3", Limit{8 * kMiB}}});
+  c.ssh_session(Limit{8 * kMiB});
   c.facts.limits_conf_unread = "/etc/security/limits.d/90-site.conf";
   EXPECT_EQ(run_check("PD112", c.s).kind, Kind::kUnknown);
   c.facts.limits_conf_unread.clear();
